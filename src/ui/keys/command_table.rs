@@ -213,7 +213,7 @@ macro_rules! command_table {
                     "fetch older entries, or list where else they may be; stop if already fetching"
                     => load_history;
                 Archives "archives" "" ALL
-                    "list where else older entries of the feed may be; 'archives URL' reads a history that another reader published"
+                    "list where else older entries of the feed may be"
                     => older::list, older::read_copy;
             }
             "Moving" {

@@ -29,6 +29,17 @@ fn blog(request: &PublisherRequest) -> Option<PublisherAnswer> {
     (number <= 3).then(|| answer(200, &RSS, rss("Blog", &[entry])))
 }
 
+/// Serves a blog whose numbered pages never end, with dates in the future and in the past.
+fn endless(request: &PublisherRequest) -> PublisherAnswer {
+    let number: i64 = match (request.path(), request.query()) {
+        ("/feed", None) => 1,
+        ("/feed", Some(query)) => query.trim_start_matches("paged=").parse().unwrap(),
+        _ => return missing(),
+    };
+    let hours = (number % 3 - 1) * 50_000;
+    answer(200, &RSS, rss("Blog", &[(&*format!("e{number}"), "An entry", hours, "text")]))
+}
+
 fn copies(request: &PublisherRequest) -> Option<PublisherAnswer> {
     if request.path() == "/cdx/search/cdx" {
         let listing = r#"[["timestamp","digest"],["20210101000000","A"],["20220101000000","B"],
@@ -52,6 +63,10 @@ fn subscribed(site: &Site) -> Program {
     program
 }
 
+fn entries(program: &Program) -> usize {
+    program.run(&["entries", "1", "--json"]).with(0).json().as_array().unwrap().len()
+}
+
 fn history(program: &Program) -> Value {
     program.run(&["history", "1", "--json"]).with(0).json()
 }
@@ -71,8 +86,42 @@ fn numbered_pages_are_read_after_the_next_poll() {
     for number in 2..=4 {
         assert_eq!(site.asked(&format!("/feed?paged={number}")).len(), 1, "{number}");
     }
+    assert_eq!(site.asked("/robots.txt").len(), 1);
     program.run(&["set", "1", "--archives", "none"]).with(0);
     assert_eq!(history(&program)["history"]["state"], "not_offered");
+}
+
+#[test]
+fn endless_pages_with_wrong_dates_end_at_the_limit() {
+    let site = Site::start(|request| endless(&request));
+    let program = subscribed(&site);
+    let told = program.run(&["history", "1", "--archives", "wordpress"]).with(0).out;
+    assert!(told.contains("19 older entries from WordPress' pages"), "{told}");
+    assert!(told.contains("; there is more"), "{told}");
+    // A row is the gap below them, because the robots.txt is one of the 20 requests.
+    assert_eq!((entries(&program), site.asked("/feed?paged=21").len()), (21, 0));
+    program.run(&["undo"]).with(0);
+    assert_eq!(entries(&program), 2);
+}
+
+#[test]
+fn copy_of_another_reader_is_read_and_forgotten() {
+    let copy = |request: &PublisherRequest| {
+        let rows = [("e1", "Forged", 1, "text"), ("old", "Copied", 9_000, "text")];
+        (request.path() == "/copy").then(|| answer(200, &RSS, rss("Copy", &rows)))
+    };
+    let site = Site::start(move |request| {
+        copy(&request).or_else(|| blog(&request)).unwrap_or_else(missing)
+    });
+    let program = subscribed(&site);
+    let told = program.run(&["history", "1", "--archives", &site.at("/copy")]).with(0).out;
+    assert!(told.contains("1 older entry from 127.0.0.1's copy"), "{told}");
+    assert_eq!(entries(&program), 2);
+    assert_eq!(history(&program)["history"]["state"], "not_offered", "a copy proves nothing");
+    program.run(&["history", "1", "--forget", "127.0.0.1"]).with(0);
+    assert_eq!(entries(&program), 1);
+    let told = program.run(&["history", "1", "--forget", "127.0.0.1"]).with(2).err;
+    assert!(told.contains("no copy at '127.0.0.1' was read"), "{told}");
 }
 
 #[test]
