@@ -5,7 +5,6 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::frequency::ENTRIES_MIN;
 use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 use super::learning::LearnedPlan;
@@ -177,10 +176,7 @@ impl Learned {
         last_ok: Option<DateTime<Utc>>,
         settings: &ScheduleSettings,
     ) -> Self {
-        let (interval_seconds, rhythm) = (plan.interval_seconds(), &plan.rhythm);
-        // Of a few publications, the last ones would weigh too much.
-        let is_enough = rhythm.publications >= ENTRIES_MIN as usize;
-        let per_week = if is_enough { rhythm.rate_per_week } else { 0.0 };
+        let (interval_seconds, per_week) = (plan.interval_seconds(), plan.known_rate());
         let learned = Self { interval_seconds, per_week, answered: None, plan: Some(plan) };
         learned.after_poll(last_ok, settings)
     }

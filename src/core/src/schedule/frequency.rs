@@ -4,8 +4,8 @@ use super::facts::Facts;
 use super::recommend::sy;
 use crate::words::about_duration;
 
-/// Minimum number of publications from which a frequency is counted or learned.
-pub(super) const ENTRIES_MIN: u32 = 8;
+/// Minimum number of publications from which a frequency is counted.
+const ENTRIES_MIN: u32 = 8;
 /// Time in which publications are counted, in seconds: twelve weeks, and a year for feeds that publish less in them.
 const WINDOWS: [i64; 2] = [84 * DAY, 364 * DAY];
 /// Time after which even a few publications show how rarely a feed publishes, in seconds: eight weeks.

@@ -371,6 +371,12 @@ impl LearnedPlan {
         }
     }
 
+    /// Returns the expected publications a week; 0 if too few are known, of which the last ones would weigh too much.
+    pub const fn known_rate(&self) -> f64 {
+        let is_enough = self.rhythm.publications >= PUBLICATIONS_MIN;
+        if is_enough { self.rhythm.rate_per_week } else { 0.0 }
+    }
+
     /// Checks whether the plan places polls at specific times, rather than only spacing them.
     pub const fn is_placed(&self) -> bool {
         matches!(self.course, LearnedCourse::Placed { .. })
