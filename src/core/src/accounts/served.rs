@@ -3,14 +3,15 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use url::form_urlencoded;
 
 use super::api_call::ItemId;
 use super::greader::{READ, READING_LIST, STARRED, label_stream};
 use super::shapes::{
-    CategoryAnswer, IdAnswer, IdsAnswer, ItemAnswer, ItemsAnswer, LinkAnswer, OriginAnswer,
-    QuickAddAnswer, SubscriptionAnswer, SubscriptionsAnswer, TagAnswer, TagsAnswer, TextAnswer,
+    CategoryAnswer, CountAnswer, CountsAnswer, IdAnswer, IdsAnswer, ItemAnswer, ItemsAnswer,
+    LinkAnswer, OriginAnswer, QuickAddAnswer, SubscriptionAnswer, SubscriptionsAnswer, TagAnswer,
+    TagsAnswer, TextAnswer, UserAnswer,
 };
 use crate::feed::Enclosure;
 use crate::feed::outgoing::{escaped_attribute, escaped_text};
@@ -420,8 +421,7 @@ fn written(value: &impl Serialize) -> String {
 
 /// Writes who asks.
 pub fn write_user(name: &str) -> String {
-    let user = json!({ "userId": name, "userName": name, "userProfileId": name, "userEmail": "" });
-    user.to_string()
+    written(&UserAnswer { id: name, name, profile: name, email: "" })
 }
 
 /// Writes the names of folders and labels.
@@ -461,12 +461,12 @@ pub fn write_ids(ids: &[u64], continuation: Option<u64>) -> String {
 /// Writes the numbers of unread entries: streams, with their numbers and the time of their newest entry in microseconds.
 pub fn write_counts(counts: &[(String, u32, u64)]) -> String {
     let total = counts.first().map_or(0, |(_, count, _)| *count);
-    let count = |(stream, count, newest): &(String, u32, u64)| {
-        let newest = newest.to_string();
-        json!({ "id": stream, "count": count, "newestItemTimestampUsec": newest })
-    };
-    let list: Vec<Value> = counts.iter().map(count).collect();
-    written(&json!({ "max": total, "unreadcounts": list }))
+    let counts = counts.iter().map(|(id, count, newest)| CountAnswer {
+        id,
+        count: *count,
+        newest: newest.to_string(),
+    });
+    written(&CountsAnswer { max: total, counts: counts.collect() })
 }
 
 /// Writes entries with their texts.

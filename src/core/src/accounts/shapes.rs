@@ -68,6 +68,35 @@ pub(super) struct TagAnswer {
     pub(super) kind: Option<String>,
 }
 
+/// Who asks.
+#[derive(Serialize)]
+pub(super) struct UserAnswer<'n> {
+    #[serde(rename = "userId")]
+    pub(super) id: &'n str,
+    #[serde(rename = "userName")]
+    pub(super) name: &'n str,
+    #[serde(rename = "userProfileId")]
+    pub(super) profile: &'n str,
+    #[serde(rename = "userEmail")]
+    pub(super) email: &'n str,
+}
+
+/// The numbers of unread entries.
+#[derive(Serialize)]
+pub(super) struct CountsAnswer<'n> {
+    pub(super) max: u32,
+    #[serde(rename = "unreadcounts")]
+    pub(super) counts: Vec<CountAnswer<'n>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct CountAnswer<'n> {
+    pub(super) id: &'n str,
+    pub(super) count: u32,
+    #[serde(rename = "newestItemTimestampUsec")]
+    pub(super) newest: String,
+}
+
 /// Entries with their texts, and where the next page of their stream starts.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ItemsAnswer {
