@@ -36,7 +36,7 @@ pub(in crate::cli) struct CommandContext {
     pub(in crate::cli) options: Options,
     /// Recent events of this process, for `backissue events`.
     pub(in crate::cli) log: EventLog,
-    hand: LoopHandle,
+    handle: LoopHandle,
     output: Rc<dyn CommandOutput>,
     /// Receives the problems that the engine has reported since the first request of the command.
     troubles: RefCell<Option<Receiver<String>>>,
@@ -51,15 +51,15 @@ impl From<LoopEnded> for Failure {
 }
 
 impl CommandContext {
-    /// Creates a context for the loop that `hand` controls.
+    /// Creates a context for the loop that `handle` controls.
     pub(in crate::cli) fn new(
         options: Options,
-        hand: LoopHandle,
+        handle: LoopHandle,
         output: Rc<dyn CommandOutput>,
         log: EventLog,
     ) -> Self {
         let (troubles, listens) = (RefCell::new(None), Arc::new(()));
-        Self { options, log, hand, output, troubles, listens }
+        Self { options, log, handle, output, troubles, listens }
     }
 
     /// Writes a line to standard output.
@@ -74,7 +74,7 @@ impl CommandContext {
 
     /// Checks whether the command should stop printing, because its output is closed or the command was cancelled.
     pub(in crate::cli) fn is_closed(&self) -> bool {
-        self.output.is_closed() || self.hand.is_cut_short()
+        self.output.is_closed() || self.handle.is_cut_short()
     }
 
     /// Reports how many unreadable records are missing from a list, if any.
@@ -125,13 +125,13 @@ impl CommandContext {
     }
 
     /// Returns the handle to the loop and the store.
-    pub(in crate::cli) const fn hand(&self) -> &LoopHandle {
-        &self.hand
+    pub(in crate::cli) const fn handle(&self) -> &LoopHandle {
+        &self.handle
     }
 
     /// Returns a copy of the engine.
     pub(in crate::cli) fn engine(&self) -> Result<Engine, Failure> {
-        Ok(self.hand.visit(|host| host.engine().clone())?)
+        Ok(self.handle.visit(|host| host.engine().clone())?)
     }
 
     /// Runs `look` on the engine in the main loop, without copying the engine. The loop waits meanwhile.
@@ -139,7 +139,7 @@ impl CommandContext {
         &self,
         look: impl FnOnce(&Engine) -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        Ok(self.hand.visit(|host| look(host.engine()))?)
+        Ok(self.handle.visit(|host| look(host.engine()))?)
     }
 
     /// Reads from the store on the store thread.
@@ -147,7 +147,7 @@ impl CommandContext {
         &self,
         look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
-        Ok(self.hand.look(look)?)
+        Ok(self.handle.look(look)?)
     }
 
     /// Sends the engine a request and inspects the engine right afterwards. A refusal is an error.
@@ -175,7 +175,7 @@ impl CommandContext {
         } else {
             None
         };
-        self.hand.visit(move |host| {
+        self.handle.visit(move |host| {
             if let Some(watcher) = watcher {
                 host.watch(watcher);
             }
@@ -207,7 +207,7 @@ impl CommandContext {
     pub(in crate::cli) fn wait_until_kept(&self) -> Result<(), Failure> {
         self.wait_until_durable()?;
         // This visit runs after the engine has received the earlier results of the store.
-        self.hand.visit(|_| ())?;
+        self.handle.visit(|_| ())?;
         let trouble = self.troubles.borrow().as_ref().and_then(|heard| heard.try_recv().ok());
         trouble.map_or(Ok(()), |why| Err(Failure::new(why)))
     }
@@ -251,7 +251,7 @@ impl CommandContext {
 
     /// Waits until all requested changes are written or have failed.
     pub(in crate::cli) fn wait_until_durable(&self) -> Result<(), Failure> {
-        Ok(self.hand.wait_until_durable()?)
+        Ok(self.handle.wait_until_durable()?)
     }
 
     /// Waits until the search index is up to date with the store.
@@ -259,7 +259,7 @@ impl CommandContext {
         &self,
         left: impl FnMut(usize),
     ) -> Result<(), Failure> {
-        Ok(self.hand.wait_until_indexed(left)?)
+        Ok(self.handle.wait_until_indexed(left)?)
     }
 
     /// Waits until the `on_new` command has received all new entries, and reports an error if that command failed.
@@ -283,7 +283,7 @@ impl CommandContext {
 
     /// Marks the command as one that never ends on its own, so that this process does not wait for the command before it exits.
     pub(in crate::cli) fn never_ends(&self) {
-        self.hand.never_ends();
+        self.handle.never_ends();
     }
 
     /// Turns the result of a command that was cancelled before it finished into an error.
@@ -291,7 +291,7 @@ impl CommandContext {
         &self,
         done: Result<Done, Failure>,
     ) -> Result<Done, Failure> {
-        let interrupted = self.hand.was_cut_short() && !self.hand.is_endless();
+        let interrupted = self.handle.was_cut_short() && !self.handle.is_endless();
         if interrupted && !self.output.is_closed() && done.is_ok() {
             return Err(Failure::new("interrupted; the work done so far is saved"));
         }
@@ -301,7 +301,7 @@ impl CommandContext {
     /// Ends the main loop, which this process ran only for this command.
     pub(in crate::cli) fn end_loop(&self) {
         // It is fine if the loop has already ended.
-        self.hand.visit(|host| host.end(Ending::Quit)).ok();
+        self.handle.visit(|host| host.end(Ending::Quit)).ok();
     }
 
     /// Calls `step` with the engine after each input until `step` returns `true`. The notes that `step` sends are passed to
@@ -311,7 +311,7 @@ impl CommandContext {
         step: impl FnMut(&Engine, &[Event], &mut Vec<N>) -> bool + Send + 'static,
         tell: impl FnMut(N),
     ) -> Result<Waited, Failure> {
-        Ok(self.hand.follow(step, tell)?)
+        Ok(self.handle.follow(step, tell)?)
     }
 }
 
@@ -369,15 +369,15 @@ const HELD_BYTES: usize = 1024 * 1024;
 
 /// A JSON list that is being written to standard output.
 pub(super) struct JsonList<'a> {
-    desk: &'a CommandContext,
+    context: &'a CommandContext,
     held: String,
     is_empty: bool,
 }
 
 impl<'a> JsonList<'a> {
     /// Creates a list without elements.
-    pub(super) fn new(desk: &'a CommandContext) -> Self {
-        Self { desk, held: "[".to_owned(), is_empty: true }
+    pub(super) fn new(context: &'a CommandContext) -> Self {
+        Self { context, held: "[".to_owned(), is_empty: true }
     }
 
     /// Adds an element.
@@ -386,7 +386,7 @@ impl<'a> JsonList<'a> {
             self.held.push(',');
         }
         if self.held.len() >= HELD_BYTES {
-            self.desk.put(&self.held);
+            self.context.put(&self.held);
             self.held.clear();
         } else {
             self.held.push('\n');
@@ -399,6 +399,6 @@ impl<'a> JsonList<'a> {
     /// Ends the list.
     pub(super) fn end(mut self) {
         self.held.push_str(if self.is_empty { "]" } else { "\n]" });
-        self.desk.put(&self.held);
+        self.context.put(&self.held);
     }
 }

@@ -258,10 +258,10 @@ pub(super) struct EventLog(Arc<watch::Sender<VecDeque<String>>>);
 
 impl EventLog {
     /// Records all events of the main loop from now on. If the loop has ended, nothing is recorded.
-    pub(super) fn keep(hand: &LoopHandle) -> Self {
+    pub(super) fn keep(handle: &LoopHandle) -> Self {
         let log = Self::default();
         let kept = log.clone();
-        hand.watch(Box::new(move |engine, events| {
+        handle.watch(Box::new(move |engine, events| {
             kept.0.send_modify(|lines| {
                 lines.extend(lines_of(engine, events));
                 let beyond = lines.len().saturating_sub(EVENTS_MAX);

@@ -171,8 +171,8 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
             runtime.prepare_network()?;
         }
         let listener = listen(&runtime, OwnerKind::Command);
-        let hand = runtime.hand();
-        let cancelled = hand.clone();
+        let handle = runtime.handle();
+        let cancelled = handle.clone();
         let guests = listener.as_ref().ok().map(Listener::canceller);
         session::on_each_stop(move || {
             if cancelled.is_cancelled() {
@@ -186,13 +186,13 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         let options = options.clone();
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
             let output = Rc::<OwnOutput>::default();
-            let desk = CommandContext::new(options, hand, output, EventLog::default());
-            let mut done = run_guarded(&desk, &command);
-            if fetches && !desk.is_closed() {
-                let told = desk.wait_until_news_is_told();
+            let context = CommandContext::new(options, handle, output, EventLog::default());
+            let mut done = run_guarded(&context, &command);
+            if fetches && !context.is_closed() {
+                let told = context.wait_until_news_is_told();
                 done = done.and_then(|done| Ok(done.and(told?)));
             }
-            desk.end_loop();
+            context.end_loop();
             done
         });
         let worker = worker.map_err(|error| {
@@ -259,19 +259,19 @@ pub(super) fn listen<P: Program>(
     kind: OwnerKind,
 ) -> Result<Listener, String> {
     let socket = own_socket(runtime.folder());
-    let hand = runtime.hand();
-    let log = EventLog::keep(&hand);
-    let run = move |typed, output: Rc<GuestOutput>, hand| {
-        run_for_another(typed, &output, hand, log.clone())
+    let handle = runtime.handle();
+    let log = EventLog::keep(&handle);
+    let run = move |typed, output: Rc<GuestOutput>, handle| {
+        run_for_another(typed, &output, handle, log.clone())
     };
-    Listener::start(&socket, kind, hand, Arc::new(run))
+    Listener::start(&socket, kind, handle, Arc::new(run))
 }
 
 /// Runs a command for another process.
 fn run_for_another(
     typed: Vec<String>,
     output: &Rc<GuestOutput>,
-    hand: LoopHandle,
+    handle: LoopHandle,
     log: EventLog,
 ) -> OwnerMessage {
     let done = match Args::try_parse_from(typed) {
@@ -280,12 +280,12 @@ fn run_for_another(
         Ok(Args { global, command: Some(command) }) => {
             let output = Rc::clone(output) as Rc<dyn CommandOutput>;
             let checked = if needs_folder(&command) {
-                hand.look(|store| store.check_place()).map_err(Failure::from)
+                handle.look(|store| store.check_place()).map_err(Failure::from)
             } else {
                 Ok(())
             };
-            let desk = CommandContext::new(global, hand, output, log);
-            checked.and_then(|()| run_guarded(&desk, &command))
+            let context = CommandContext::new(global, handle, output, log);
+            checked.and_then(|()| run_guarded(&context, &command))
         }
     };
     match done {
@@ -299,43 +299,43 @@ fn run_for_another(
 }
 
 /// Runs a command and turns a panic in it into an error.
-fn run_guarded(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
-    let done = catch_fault(|| desk.report_interrupted(run_at(desk, command)));
+fn run_guarded(context: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
+    let done = catch_fault(|| context.report_interrupted(run_at(context, command)));
     done.unwrap_or_else(|| Err(Failure::new(FAULT)))
 }
 
 /// Runs the function for a command that needs the store, in the process that has the store open.
-fn run_at(desk: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
+fn run_at(context: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
     match command {
-        CliCommand::Add(args) => commands::add::run(desk, args),
-        CliCommand::Import(args) => commands::moving::import::run(desk, args),
-        CliCommand::Export(args) => commands::moving::export::run(desk, args),
-        CliCommand::Feeds(args) => commands::feeds::run(desk, args),
-        CliCommand::Entries(args) => commands::entries::run(desk, args),
-        CliCommand::Search(args) => commands::entries::run_search(desk, args),
-        CliCommand::Filters(args) => commands::filters::run(desk, args),
-        CliCommand::Downloads(args) => commands::downloads::run(desk, args),
-        CliCommand::Show(args) => commands::entries::run_show(desk, args),
-        CliCommand::Poll(args) => commands::poll::run(desk, args),
-        CliCommand::History(args) => commands::history::run(desk, args),
-        CliCommand::Plan(args) => commands::history::run_plan(desk, args),
-        CliCommand::Set(args) => commands::changes::set::run(desk, args),
-        CliCommand::Unsubscribe(args) => commands::changes::set::run_unsubscribe(desk, args),
-        CliCommand::Unread(args) => commands::feeds::run_unread(desk, args),
-        CliCommand::Open(args) => commands::changes::mark::run_open(desk, args),
-        CliCommand::Undo(args) => commands::changes::mark::run_undo(desk, args),
-        CliCommand::SubscribeAgain(args) => commands::changes::set::take_back(desk, args),
-        CliCommand::Resume(args) => commands::changes::set::resume(desk, args),
-        CliCommand::Move(args) => commands::changes::set::answer_move(desk, args),
-        CliCommand::Mark(args) => commands::changes::mark::run(desk, args),
-        CliCommand::Label(args) => commands::changes::mark::label(desk, args),
-        CliCommand::Doctor(args) => commands::doctor::run(desk, args),
-        CliCommand::Events(args) => events::tell(desk, args),
-        CliCommand::Publish(args) => commands::moving::publish::run(desk, args),
-        CliCommand::Simulate(args) => publisher::simulate_own::run_feed(desk, args),
-        CliCommand::Account(args) => commands::accounts::run(desk, args),
-        CliCommand::Device(args) => commands::devices::run(desk, args),
-        CliCommand::Backup(args) => commands::doctor::back_up(desk, args),
+        CliCommand::Add(args) => commands::add::run(context, args),
+        CliCommand::Import(args) => commands::moving::import::run(context, args),
+        CliCommand::Export(args) => commands::moving::export::run(context, args),
+        CliCommand::Feeds(args) => commands::feeds::run(context, args),
+        CliCommand::Entries(args) => commands::entries::run(context, args),
+        CliCommand::Search(args) => commands::entries::run_search(context, args),
+        CliCommand::Filters(args) => commands::filters::run(context, args),
+        CliCommand::Downloads(args) => commands::downloads::run(context, args),
+        CliCommand::Show(args) => commands::entries::run_show(context, args),
+        CliCommand::Poll(args) => commands::poll::run(context, args),
+        CliCommand::History(args) => commands::history::run(context, args),
+        CliCommand::Plan(args) => commands::history::run_plan(context, args),
+        CliCommand::Set(args) => commands::changes::set::run(context, args),
+        CliCommand::Unsubscribe(args) => commands::changes::set::run_unsubscribe(context, args),
+        CliCommand::Unread(args) => commands::feeds::run_unread(context, args),
+        CliCommand::Open(args) => commands::changes::mark::run_open(context, args),
+        CliCommand::Undo(args) => commands::changes::mark::run_undo(context, args),
+        CliCommand::SubscribeAgain(args) => commands::changes::set::take_back(context, args),
+        CliCommand::Resume(args) => commands::changes::set::resume(context, args),
+        CliCommand::Move(args) => commands::changes::set::answer_move(context, args),
+        CliCommand::Mark(args) => commands::changes::mark::run(context, args),
+        CliCommand::Label(args) => commands::changes::mark::label(context, args),
+        CliCommand::Doctor(args) => commands::doctor::run(context, args),
+        CliCommand::Events(args) => events::tell(context, args),
+        CliCommand::Publish(args) => commands::moving::publish::run(context, args),
+        CliCommand::Simulate(args) => publisher::simulate_own::run_feed(context, args),
+        CliCommand::Account(args) => commands::accounts::run(context, args),
+        CliCommand::Device(args) => commands::devices::run(context, args),
+        CliCommand::Backup(args) => commands::doctor::back_up(context, args),
         CliCommand::Demo
         | CliCommand::Watch(_)
         | CliCommand::Service(_)

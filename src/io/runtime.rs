@@ -186,7 +186,7 @@ impl<P: Program> Runtime<P> {
     }
 
     /// Returns a handle through which commands reach this loop and its store.
-    pub fn hand(&self) -> LoopHandle {
+    pub fn handle(&self) -> LoopHandle {
         LoopHandle::new(self.visitors.clone(), self.performer.store_handle())
     }
 

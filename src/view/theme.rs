@@ -172,7 +172,7 @@ fn styles(theme: &Theme, appearance: &Appearance) -> Vec<Style> {
     });
     let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink));
     let own = appearance.own.iter();
-    styles.extend(own.map(|own| painted(shown(own.ink), shown(own.ground), &own.accents)));
+    styles.extend(own.map(|own| painted(shown(own.ink), shown(own.background), &own.accents)));
     styles
 }
 
@@ -184,7 +184,7 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
     // The last style is reused, because adjacent cells usually have the same roles.
     let mut last = CellStyle::of(Color::Reset, Color::Reset, &styles, bare);
     for cell in &mut buffer.content {
-        if (cell.fg, cell.bg) != (last.ink, last.ground) {
+        if (cell.fg, cell.bg) != (last.ink, last.background) {
             last = CellStyle::of(cell.fg, cell.bg, &styles, bare);
         }
         (cell.fg, cell.bg) = (last.fg, last.bg);
@@ -195,7 +195,7 @@ pub(super) fn dress(buffer: &mut Buffer, appearance: &Appearance) {
 /// The style for a combination of two roles: the role of the text and the role of the row.
 struct CellStyle {
     ink: Color,
-    ground: Color,
+    background: Color,
     fg: Color,
     bg: Color,
     accents: Modifier,
@@ -204,24 +204,24 @@ struct CellStyle {
 impl CellStyle {
     /// Determines the style of a cell. Its foreground colour encodes the role of the text, and its background colour encodes the
     /// role of the row. Other colours belong to pictures and are kept.
-    fn of(ink: Color, ground: Color, styles: &[Style], bare: bool) -> Self {
+    fn of(ink: Color, background: Color, styles: &[Style], bare: bool) -> Self {
         let role = |colour: Color| {
             let Color::Indexed(number) = colour else { return None };
             styles.get(usize::from(number)).copied()
         };
-        if ground == SELECTED_GROUND {
-            return Self::of_bar(ink, ground, styles);
+        if background == SELECTED_GROUND {
+            return Self::of_bar(ink, background, styles);
         }
         let own = |colour: Color| !bare && !matches!(colour, Color::Reset | Color::Indexed(_));
         let mut style = styles.first().copied().unwrap_or_default();
-        for role in [role(ink), role(ground)].into_iter().flatten() {
+        for role in [role(ink), role(background)].into_iter().flatten() {
             style = style.patch(role);
         }
         Self {
             ink,
-            ground,
+            background,
             fg: if own(ink) { ink } else { style.fg.unwrap_or_default() },
-            bg: if own(ground) { ground } else { style.bg.unwrap_or_default() },
+            bg: if own(background) { background } else { style.bg.unwrap_or_default() },
             accents: style.add_modifier,
         }
     }
@@ -230,18 +230,18 @@ impl CellStyle {
 impl CellStyle {
     /// Determines the style of a cell in the selected row. The row is a bar of one colour, so the text keeps only attributes that
     /// do not change the background.
-    fn of_bar(ink: Color, ground: Color, styles: &[Style]) -> Self {
+    fn of_bar(ink: Color, background: Color, styles: &[Style]) -> Self {
         let role = |colour: Color| {
             let Color::Indexed(number) = colour else { return Style::new() };
             styles.get(usize::from(number)).copied().unwrap_or_default()
         };
         let base = styles.first().copied().unwrap_or_default();
-        let bar = base.patch(role(ground));
+        let bar = base.patch(role(background));
         let uneven = Modifier::REVERSED | Modifier::DIM;
         let accents = role(ink).add_modifier.difference(uneven);
         Self {
             ink,
-            ground,
+            background,
             fg: bar.fg.unwrap_or_default(),
             bg: bar.bg.unwrap_or_default(),
             accents: bar.add_modifier.union(accents),
@@ -252,19 +252,20 @@ impl CellStyle {
 /// Returns the style of a role on a terminal with the given number of colours.
 fn style(theme: &Theme, role: ThemeRole, colours: Colours) -> Style {
     let paint = theme.paint(role);
-    let (ink, ground) = shown_paint(theme, role, colours);
+    let (ink, background) = shown_paint(theme, role, colours);
     let accents = match colours {
         // With colours, the theme defines the text attributes. Without colours, the attributes alone must distinguish the roles.
         Colours::None => role.without_colour(),
         Colours::Sixteen | Colours::Many | Colours::True => paint.accents.as_slice(),
     };
-    painted(ink, ground, accents)
+    painted(ink, background, accents)
 }
 
 /// Returns the style with these colours and text attributes.
-fn painted(ink: Option<Ink>, ground: Option<Ink>, accents: &[Accent]) -> Style {
+fn painted(ink: Option<Ink>, background: Option<Ink>, accents: &[Accent]) -> Style {
     let modifiers = accents.iter().copied().map(modifier).fold(Modifier::empty(), Modifier::union);
-    Style { fg: ink.map(colour), bg: ground.map(colour), ..Style::new() }.add_modifier(modifiers)
+    Style { fg: ink.map(colour), bg: background.map(colour), ..Style::new() }
+        .add_modifier(modifiers)
 }
 
 /// Converts a colour of a theme to a colour of ratatui.

@@ -62,23 +62,23 @@ pub(in crate::cli) fn run(options: &Options, args: &EventsArgs) -> Result<Done, 
 }
 
 /// Prints recent events and, with `--follow`, new ones until the process that reads the output ends.
-pub(in crate::cli) fn tell(desk: &CommandContext, args: &EventsArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn tell(context: &CommandContext, args: &EventsArgs) -> Result<Done, Failure> {
     if args.follow {
-        return follow(desk);
+        return follow(context);
     }
-    for line in desk.log.lines() {
-        desk.put(&line);
+    for line in context.log.lines() {
+        context.put(&line);
     }
     Ok(Done::All)
 }
 
 /// Prints recent and new events. Ends with an error if the program that reads the output is too slow and too many events wait for
 /// it.
-pub(in crate::cli) fn follow(desk: &CommandContext) -> Result<Done, Failure> {
+pub(in crate::cli) fn follow(context: &CommandContext) -> Result<Done, Failure> {
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&waiting);
-    desk.never_ends();
-    let mut lately = Some(desk.log.clone());
+    context.never_ends();
+    let mut lately = Some(context.log.clone());
     let step = move |engine: &Engine, events: &[Event], notes: &mut Vec<String>| {
         // The first call of this closure receives no events and prints the log, so that no event between the log and the first
         // new event is lost.
@@ -90,11 +90,11 @@ pub(in crate::cli) fn follow(desk: &CommandContext) -> Result<Done, Failure> {
         notes.extend(lines);
         waits > 2 * EVENTS_MAX
     };
-    desk.follow(step, |line: String| {
-        desk.put(&line);
+    context.follow(step, |line: String| {
+        context.put(&line);
         waiting.fetch_sub(1, Ordering::Relaxed);
     })?;
-    if desk.is_closed() {
+    if context.is_closed() {
         return Ok(Done::All);
     }
     Err(Failure::new(format!(

@@ -165,16 +165,16 @@ fn poll(
             "{does} {}; interrupt to stop",
             counted_words(runtime.program.engine.feeds.len(), "subscription", "subscriptions")
         ));
-        let hand = runtime.hand();
+        let handle = runtime.handle();
         if let Some(server) = server {
-            server.has_store(Some(hand.clone()));
+            server.has_store(Some(handle.clone()));
         }
         if watching.follows {
-            follow(options, hand.clone());
+            follow(options, handle.clone());
         }
-        tokio::spawn(put_in_order_in_time(hand.another()));
+        tokio::spawn(put_in_order_in_time(handle.another()));
         if watching.polls {
-            sync_clock::start(hand.another());
+            sync_clock::start(handle.another());
         }
         let mut told = 0;
         let gone = StoreError::Gone(runtime.folder().into()).to_string();
@@ -184,7 +184,7 @@ fn poll(
                 for (level, text) in program.notices() {
                     if text == gone {
                         is_gone = true;
-                        hand.do_later(|host| host.end(Ending::Stop));
+                        handle.do_later(|host| host.end(Ending::Stop));
                     } else if level == NoticeLevel::Trouble {
                         console::tell(&format!("backissue: {text}"));
                     }
@@ -196,7 +196,7 @@ fn poll(
                 }
             })
             .await;
-        hand.cancel();
+        handle.cancel();
         if let Some(server) = server {
             server.has_store(None);
         }
@@ -213,14 +213,14 @@ fn poll(
 }
 
 /// Writes events to standard output from a separate thread, for `backissue watch --follow`.
-fn follow(options: &Options, hand: LoopHandle) {
+fn follow(options: &Options, handle: LoopHandle) {
     let options = options.clone();
     let telling = move || {
         let output = Rc::<OwnOutput>::default();
-        let desk = CommandContext::new(options, hand, output, EventLog::default());
+        let context = CommandContext::new(options, handle, output, EventLog::default());
         // It is not an error that the user stopped the main loop.
         let is_end = |failure: &Failure| failure.sentence == LoopEnded.to_string();
-        if let Some(failure) = events::follow(&desk).err().filter(|failure| !is_end(failure)) {
+        if let Some(failure) = events::follow(&context).err().filter(|failure| !is_end(failure)) {
             console::tell(&format!("backissue: {}", failure.sentence));
         }
     };
@@ -230,10 +230,10 @@ fn follow(options: &Options, hand: LoopHandle) {
 
 /// Checks once per [`ORDER_PAUSE`] and ends the main loop if no polls, archive walks or writes are under way and the store needs
 /// maintenance that only runs between sessions.
-async fn put_in_order_in_time(hand: LoopHandle) {
+async fn put_in_order_in_time(handle: LoopHandle) {
     loop {
         tokio::time::sleep(ORDER_PAUSE).await;
-        let looking = hand.clone();
+        let looking = handle.clone();
         let due = move || {
             let texts_max = looking.visit(|host| session::texts_max(&host.engine().settings))?;
             looking.look(move |store| {
@@ -242,7 +242,7 @@ async fn put_in_order_in_time(hand: LoopHandle) {
         };
         let due = tokio::task::spawn_blocking(due).await;
         if matches!(due, Ok(Ok(true))) {
-            hand.do_later(|host| {
+            handle.do_later(|host| {
                 if host.engine().is_at_rest() {
                     host.end(Ending::PutInOrder);
                 }

@@ -27,27 +27,27 @@ use crate::io::processes::run_command::ACCOUNT_PASSWORD;
 use crate::io::{clock, console};
 
 /// Runs `backissue account`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &AccountArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &AccountArgs) -> Result<Done, Failure> {
     match &args.action {
-        AccountAction::Add(args) => sync_first(desk, args),
-        AccountAction::List(args) => list(desk, args.json),
-        AccountAction::Remove(args) => remove(desk, args),
-        AccountAction::Sync(args) => sync_named(desk, args),
-        AccountAction::Log(args) => log(desk, args),
+        AccountAction::Add(args) => sync_first(context, args),
+        AccountAction::List(args) => list(context, args.json),
+        AccountAction::Remove(args) => remove(context, args),
+        AccountAction::Sync(args) => sync_named(context, args),
+        AccountAction::Log(args) => log(context, args),
     }
 }
 
 /// Returns the file of accounts, and the accounts.
-fn read_accounts(desk: &CommandContext) -> Result<(AccountFile, Vec<Account>), Failure> {
-    let file = desk.inspect(|engine| AccountFile::of(&engine.settings))?;
+fn read_accounts(context: &CommandContext) -> Result<(AccountFile, Vec<Account>), Failure> {
+    let file = context.inspect(|engine| AccountFile::of(&engine.settings))?;
     let file = file.ok_or_else(|| Failure::new(NO_FOLDER))?;
     let accounts = file.read().map_err(Failure::new)?;
     Ok((file, accounts))
 }
 
 /// Checks that there is an account of this name.
-pub(super) fn check_name(desk: &CommandContext, name: &str) -> Result<(), Failure> {
-    let (_, accounts) = read_accounts(desk)?;
+pub(super) fn check_name(context: &CommandContext, name: &str) -> Result<(), Failure> {
+    let (_, accounts) = read_accounts(context)?;
     if accounts.iter().any(|account| account.name == name) {
         return Ok(());
     }
@@ -55,9 +55,9 @@ pub(super) fn check_name(desk: &CommandContext, name: &str) -> Result<(), Failur
 }
 
 /// Syncs one account and prints a line about it.
-pub(super) fn sync_one(desk: &CommandContext, name: &str) -> Result<Done, Failure> {
-    let (file, _) = read_accounts(desk)?;
-    sync_accounts(desk, &file, &[name.to_owned()], false)
+pub(super) fn sync_one(context: &CommandContext, name: &str) -> Result<Done, Failure> {
+    let (file, _) = read_accounts(context)?;
+    sync_accounts(context, &file, &[name.to_owned()], false)
 }
 
 /// Longest password that is read, in bytes.
@@ -112,11 +112,11 @@ pub(in crate::cli) fn log_in(options: &Options, args: &AccountAddArgs) -> Result
 }
 
 /// Runs the first sync of the account that was just added.
-fn sync_first(desk: &CommandContext, args: &AccountAddArgs) -> Result<Done, Failure> {
+fn sync_first(context: &CommandContext, args: &AccountAddArgs) -> Result<Done, Failure> {
     let url = server_address(&args.address).map_err(Failure::new)?;
     let name = server::name_of(args.name.as_deref(), &url);
-    let (file, _) = read_accounts(desk)?;
-    sync_accounts(desk, &file, &[name], true)
+    let (file, _) = read_accounts(context)?;
+    sync_accounts(context, &file, &[name], true)
 }
 
 /// Returns the password from the environment, the terminal, or standard input.
@@ -193,16 +193,16 @@ fn hidden_keys() -> std::io::Result<String> {
 }
 
 /// Runs `backissue account list`.
-fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure> {
-    let (_, accounts) = read_accounts(desk)?;
-    let states = desk.look(|store| store.account_states())?;
-    let mut document = in_json.then(|| JsonList::new(desk));
+fn list(context: &CommandContext, in_json: bool) -> Result<Done, Failure> {
+    let (_, accounts) = read_accounts(context)?;
+    let states = context.look(|store| store.account_states())?;
+    let mut document = in_json.then(|| JsonList::new(context));
     if accounts.is_empty() && !in_json {
-        desk.tell("no accounts: 'backissue account add ADDRESS' adds one");
+        context.tell("no accounts: 'backissue account add ADDRESS' adds one");
     }
     for account in accounts {
         let name = account.name.clone();
-        let feeds = desk.inspect(move |engine| feeds_of(engine, &name).count())?;
+        let feeds = context.inspect(move |engine| feeds_of(engine, &name).count())?;
         let newest = states.get(&account.name).and_then(|state| state.log.last());
         if let Some(list) = &mut document {
             list.push(&json!({
@@ -218,7 +218,7 @@ fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure> {
                 || "never synced".to_owned(),
                 |line| format!("{}: {}", line.at.format("%Y-%m-%d %H:%M UTC"), words(line)),
             );
-            desk.put(&format!("{}  {}  {feeds} feeds\n  {told}", account.name, account.place()));
+            context.put(&format!("{}  {}  {feeds} feeds\n  {told}", account.name, account.place()));
         }
     }
     if let Some(list) = document {
@@ -228,13 +228,13 @@ fn list(desk: &CommandContext, in_json: bool) -> Result<Done, Failure> {
 }
 
 /// Runs `backissue account log`.
-fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, Failure> {
+fn log(context: &CommandContext, args: &AccountLogArgs) -> Result<Done, Failure> {
     if let Some(name) = &args.name {
-        check_name(desk, name)?;
+        check_name(context, name)?;
     }
-    let states = desk.look(|store| store.account_states())?;
+    let states = context.look(|store| store.account_states())?;
     let wanted = |name: &String| args.name.as_ref().is_none_or(|wanted| wanted == name);
-    let mut document = args.json.then(|| JsonList::new(desk));
+    let mut document = args.json.then(|| JsonList::new(context));
     for (name, state) in states.iter().filter(|(name, _)| wanted(name)) {
         for line in &state.log {
             if let Some(list) = &mut document {
@@ -260,7 +260,7 @@ fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, Failure> {
                 }));
             } else {
                 let at = line.at.format("%Y-%m-%d %H:%M:%S UTC");
-                desk.put(&format!("{at}  {name}: {}", words(line)));
+                context.put(&format!("{at}  {name}: {}", words(line)));
             }
         }
     }
@@ -271,31 +271,31 @@ fn log(desk: &CommandContext, args: &AccountLogArgs) -> Result<Done, Failure> {
 }
 
 /// Runs `backissue account remove`. Its feeds become local ones first, so that an undo restores feeds that are polled.
-fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<Done, Failure> {
-    check_name(desk, &args.name)?;
-    let (file, _) = read_accounts(desk)?;
+fn remove(context: &CommandContext, args: &AccountRemoveArgs) -> Result<Done, Failure> {
+    check_name(context, &args.name)?;
+    let (file, _) = read_accounts(context)?;
     let (name, keep, at) = (args.name.clone(), args.keep, clock::now());
-    let (requests, feeds, count) = desk.inspect(move |engine| {
+    let (requests, feeds, count) = context.inspect(move |engine| {
         let feeds = || feeds_of(engine, &name);
         let brought = feeds().filter(|feed| account_sync::is_brought(feed)).count();
         let keys: Vec<FeedKey> = feeds().map(|feed| feed.key).collect();
         (account_sync::leave(engine, &name, keep, at), keys, brought)
     })?;
     let all = feeds.len();
-    let unsent = desk.look(move |store| store.unsent_marks(&feeds))?;
+    let unsent = context.look(move |store| store.unsent_marks(&feeds))?;
     if unsent > 0 {
         let marks = counted_words(unsent, "mark was", "marks were");
-        desk.tell(&format!("{marks} never sent to '{}'", args.name));
+        context.tell(&format!("{marks} never sent to '{}'", args.name));
     }
     for request in requests {
-        desk.change(request)?;
+        context.change(request)?;
     }
     server::forget(Some(file), &args.name).map_err(Failure::new)?;
     let name = args.name.clone();
-    desk.look(move |store| store.change_account_state(&name, |_| None))?;
+    context.look(move |store| store.change_account_state(&name, |_| None))?;
     let feeds = |count| counted_words(count, "feed", "feeds");
     if args.keep {
-        desk.put(&format!(
+        context.put(&format!(
             "'{}' removed; {} kept and polled here from now on",
             args.name,
             feeds(all)
@@ -307,7 +307,7 @@ fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<Done, Failu
             1 => "; 1 feed of yours stays".to_owned(),
             own => format!("; {} of yours stay", feeds(own)),
         };
-        desk.put(&format!(
+        context.put(&format!(
             "'{}' removed, and unsubscribed from {} here{own}; nothing changed on the server · 'backissue undo' restores the feeds",
             args.name,
             feeds(count)
@@ -317,8 +317,8 @@ fn remove(desk: &CommandContext, args: &AccountRemoveArgs) -> Result<Done, Failu
 }
 
 /// Runs `backissue account sync`.
-fn sync_named(desk: &CommandContext, args: &AccountSyncArgs) -> Result<Done, Failure> {
-    let (file, accounts) = read_accounts(desk)?;
+fn sync_named(context: &CommandContext, args: &AccountSyncArgs) -> Result<Done, Failure> {
+    let (file, accounts) = read_accounts(context)?;
     let names = if args.names.is_empty() {
         accounts.into_iter().map(|account| account.name).collect()
     } else {
@@ -329,28 +329,28 @@ fn sync_named(desk: &CommandContext, args: &AccountSyncArgs) -> Result<Done, Fai
     }
     if args.yes || args.no {
         for name in &names {
-            answer(desk, name, args.yes)?;
+            answer(context, name, args.yes)?;
         }
     }
-    sync_accounts(desk, &file, &names, args.whole)
+    sync_accounts(context, &file, &names, args.whole)
 }
 
 /// Answers what an account waits for.
-fn answer(desk: &CommandContext, name: &str, yes: bool) -> Result<(), Failure> {
-    let mut states = desk.look(|store| store.account_states())?;
+fn answer(context: &CommandContext, name: &str, yes: bool) -> Result<(), Failure> {
+    let mut states = context.look(|store| store.account_states())?;
     let held = states.remove(name).map(|state| state.held).unwrap_or_default();
     let (name, at) = (name.to_owned(), clock::now());
     let requests =
-        desk.inspect(move |engine| account_sync::answer(engine, &name, held, at, yes))?;
+        context.inspect(move |engine| account_sync::answer(engine, &name, held, at, yes))?;
     for request in requests {
-        desk.change(request)?;
+        context.change(request)?;
     }
     Ok(())
 }
 
 /// Syncs these accounts and prints a line for each.
 fn sync_accounts(
-    desk: &CommandContext,
+    context: &CommandContext,
     file: &AccountFile,
     names: &[String],
     whole: bool,
@@ -358,13 +358,13 @@ fn sync_accounts(
     let mut done = Done::All;
     for name in names {
         let progress = |what: &str, part: usize, all: usize| {
-            desk.show_progress(format!("{name}: {what}"), part as u64, all as u64);
+            context.show_progress(format!("{name}: {what}"), part as u64, all as u64);
         };
-        let synced = sync(desk.hand(), file, name, SyncWish { whole }, &progress);
-        desk.end_progress();
+        let synced = sync(context.handle(), file, name, SyncWish { whole }, &progress);
+        context.end_progress();
         match synced {
             Ok(line) => {
-                desk.put(&format!("{name}: {}", words(&line)));
+                context.put(&format!("{name}: {}", words(&line)));
                 if line.untaken > 0
                     || line.held > 0
                     || line.held_marks > 0
@@ -375,7 +375,7 @@ fn sync_accounts(
             }
             Err(failure) if names.len() == 1 => return Err(Failure::new(failure.text)),
             Err(failure) => {
-                desk.tell(&format!("backissue: {}", failure.text));
+                context.tell(&format!("backissue: {}", failure.text));
                 done = Done::WithFailures;
             }
         }

@@ -22,21 +22,21 @@ use backissue_core::history::FeedKey;
 use backissue_core::{schedule, words};
 
 /// Runs `backissue add`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &AddArgs) -> Result<Done, Failure> {
     if let Some(name) = &args.account {
-        accounts::check_name(desk, name)?;
+        accounts::check_name(context, name)?;
     }
     let (mut ids, mut is_login_lost) = (Vec::new(), false);
     for address in &args.urls {
-        let (id, login) = ask_for(desk, address, args)?;
+        let (id, login) = ask_for(context, address, args)?;
         ids.push(id);
         if let Some(login) = login {
-            is_login_lost |= desk.tell_login(login)?;
+            is_login_lost |= context.tell_login(login)?;
         }
     }
     let (watched, mut first, mut shown) = (ids.clone(), BTreeMap::new(), None);
     let mut known_first = BTreeMap::new();
-    let waited = desk.follow(
+    let waited = context.follow(
         move |engine, _, notes| {
             for (id, line, entries) in find_ready(engine, &watched) {
                 if first.insert(id, entries).is_none() {
@@ -53,33 +53,33 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &AddArgs) -> Result<Done,
         },
         |note| match note {
             AddNote::Ready(id, line, entries) => {
-                desk.put(&line);
+                context.put(&line);
                 known_first.insert(id, entries);
             }
-            AddNote::Progress(text) => desk.show_progress(text, 0, 0),
+            AddNote::Progress(text) => context.show_progress(text, 0, 0),
         },
     )?;
-    desk.end_progress();
-    let left = if waited == Waited::Cancelled { leave(desk, &ids)? } else { Vec::new() };
-    desk.wait_until_subscribed()?;
-    let mut done = report(desk, args, &ids, &left, &known_first)?;
-    if let Some(name) = args.account.as_ref().filter(|_| !desk.is_closed()) {
-        done = done.and(accounts::sync_one(desk, name)?);
+    context.end_progress();
+    let left = if waited == Waited::Cancelled { leave(context, &ids)? } else { Vec::new() };
+    context.wait_until_subscribed()?;
+    let mut done = report(context, args, &ids, &left, &known_first)?;
+    if let Some(name) = args.account.as_ref().filter(|_| !context.is_closed()) {
+        done = done.and(accounts::sync_one(context, name)?);
     }
     Ok(if is_login_lost { Done::WithFailures } else { done })
 }
 
 /// Stops the additions that have not finished and returns their numbers.
-fn leave(desk: &CommandContext, ids: &[u32]) -> Result<Vec<u32>, Failure> {
+fn leave(context: &CommandContext, ids: &[u32]) -> Result<Vec<u32>, Failure> {
     let asked = ids.to_vec();
-    let (left, feeds) = desk.inspect(move |engine| {
+    let (left, feeds) = context.inspect(move |engine| {
         let left: Vec<u32> = asked.iter().copied().filter(|id| !has_ended(engine, *id)).collect();
         (left, new_feeds(engine, &asked))
     })?;
     for &addition in &left {
-        desk.ask(Request::Choose { addition, url: None })?;
+        context.ask(Request::Choose { addition, url: None })?;
     }
-    desk.ask(Request::StopPolls(feeds.into_iter().collect()))?;
+    context.ask(Request::StopPolls(feeds.into_iter().collect()))?;
     Ok(left)
 }
 
@@ -93,7 +93,7 @@ enum AddNote {
 
 /// Requests one subscription. Returns the number of the addition and the login that was removed from the address.
 fn ask_for(
-    desk: &CommandContext,
+    context: &CommandContext,
     address: &str,
     args: &AddArgs,
 ) -> Result<(u32, Option<Credentials>), Failure> {
@@ -105,7 +105,7 @@ fn ask_for(
         feed_settings: FeedSettings { account: args.account.clone(), ..FeedSettings::default() },
         ..Subscribe::default()
     };
-    desk.ask_about(
+    context.ask_about(
         move |engine| {
             let id = engine.next_addition();
             (Request::Subscribe(Box::new(Subscribe { id, ..wanted })), id)
@@ -133,20 +133,20 @@ fn new_feeds(engine: &Engine, ids: &[u32]) -> BTreeSet<FeedKey> {
 
 /// Prints the results of the additions and the reasons for failures.
 fn report(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &AddArgs,
     ids: &[u32],
     left: &[u32],
     first: &BTreeMap<u32, u32>,
 ) -> Result<Done, Failure> {
-    let engine = desk.engine()?;
+    let engine = context.engine()?;
     let additions: Vec<(u32, &Addition)> =
         ids.iter().filter_map(|id| Some((*id, engine.additions.get(id)?))).collect();
     let (mut failures, mut unread_addresses) = (Vec::new(), Vec::new());
     for (id, addition) in &additions {
         match &addition.ended {
             Some(Ok(added)) if !first.contains_key(id) => {
-                desk.put(&added_words(&engine, addition, added));
+                context.put(&added_words(&engine, addition, added));
             }
             Some(Ok(_)) => {}
             Some(Err(why)) if !left.contains(id) => failures.push(why.clone()),
@@ -161,7 +161,7 @@ fn report(
             counted_words(unread_addresses.len() - 1, "more address", "more addresses")
         )),
     }
-    tell_brought(desk, &engine, first);
+    tell_brought(context, &engine, first);
     let unread = unread_feeds(&engine, &additions);
     if let [only] = failures.as_slice()
         && args.urls.len() == 1
@@ -169,7 +169,7 @@ fn report(
         return Err(Failure::new(only));
     }
     for why in failures.iter().chain(&unread) {
-        desk.tell(&format!("backissue: {why}"));
+        context.tell(&format!("backissue: {why}"));
     }
     match failures.len() {
         0 if unread.is_empty() => Ok(Done::All),
@@ -194,7 +194,7 @@ fn find_ready(engine: &Engine, ids: &[u32]) -> Vec<(u32, String, u32)> {
 
 /// Prints what the archives added, how complete each history is, and the time of the next poll. The time comes from the plan as
 /// learned so far, so that `backissue feeds` shows the same time.
-fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u32>) {
+fn tell_brought(context: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u32>) {
     for (id, before) in first {
         let Some(Ok(added)) = engine.additions.get(id).and_then(|one| one.ended.as_ref()) else {
             continue;
@@ -206,9 +206,9 @@ fn tell_brought(desk: &CommandContext, engine: &Engine, first: &BTreeMap<u32, u3
             1 => "1 older entry; ".to_owned(),
             more => format!("{more} older entries; "),
         };
-        desk.put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
+        context.put(&format!("  {name}{brought}{}", history::describe_standing(engine, feed)));
         if let Some(next) = next_words(engine, feed) {
-            desk.put(&format!("  {name}{next}"));
+            context.put(&format!("  {name}{next}"));
         }
     }
 }

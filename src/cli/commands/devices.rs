@@ -14,46 +14,46 @@ use crate::io::devices::replies::{DeviceCall, seen_words};
 use crate::io::system::system_words;
 
 /// Runs `backissue device`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &DeviceArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &DeviceArgs) -> Result<Done, Failure> {
     let file = || {
-        let file = desk.inspect(|engine| DeviceFile::of(&engine.settings))?;
+        let file = context.inspect(|engine| DeviceFile::of(&engine.settings))?;
         file.ok_or_else(|| Failure::new(NO_FOLDER))
     };
     match &args.action {
         DeviceAction::Add(device) => {
             let password = file()?.add(&device.name, clock::now()).map_err(Failure::new)?;
-            desk.put(&password);
-            desk.tell(&format!(
+            context.put(&password);
+            context.tell(&format!(
                 "this is the password of user '{}', shown only now; 'backissue watch --serve 8086' serves the device",
                 device.name
             ));
         }
-        DeviceAction::List(args) => list(desk, &file()?, args.json)?,
+        DeviceAction::List(args) => list(context, &file()?, args.json)?,
         DeviceAction::Remove(device) => {
             file()?.remove(&device.name).map_err(Failure::new)?;
             let (name, now) = (device.name.clone(), clock::now());
-            desk.look(move |store| store.change_device::<()>(&name, now, |_| None))?;
-            desk.put(&format!("'{}' can sync no longer; what it changed stays", device.name));
+            context.look(move |store| store.change_device::<()>(&name, now, |_| None))?;
+            context.put(&format!("'{}' can sync no longer; what it changed stays", device.name));
         }
         DeviceAction::Undo(device) => {
-            let undone = dispatch::undo(desk.hand(), &device.name).map_err(Failure::new)?;
+            let undone = dispatch::undo(context.handle(), &device.name).map_err(Failure::new)?;
             let Some(words) = undone else {
-                desk.tell("nothing to take back");
+                context.tell("nothing to take back");
                 return Ok(Done::All);
             };
-            desk.put(&format!("taken back: {words}"));
+            context.put(&format!("taken back: {words}"));
         }
-        DeviceAction::Answer => answer(desk)?,
+        DeviceAction::Answer => answer(context)?,
     }
     Ok(Done::All)
 }
 
-fn list(desk: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<(), Failure> {
+fn list(context: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<(), Failure> {
     let devices = file.read().map_err(Failure::new)?;
-    let records = desk.look(|store| store.device_records())?;
-    let mut document = in_json.then(|| JsonList::new(desk));
+    let records = context.look(|store| store.device_records())?;
+    let mut document = in_json.then(|| JsonList::new(context));
     if devices.is_empty() && !in_json {
-        desk.tell("no devices: 'backissue device add phone' adds one");
+        context.tell("no devices: 'backissue device add phone' adds one");
     }
     for device in devices {
         let record = records.get(&device.name).cloned().unwrap_or_default();
@@ -74,7 +74,7 @@ fn list(desk: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<(), F
                     device.name
                 ),
             };
-            desk.put(&format!("{}  {seen}{changes}", device.name));
+            context.put(&format!("{}  {seen}{changes}", device.name));
         }
     }
     if let Some(list) = document {
@@ -84,12 +84,12 @@ fn list(desk: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<(), F
 }
 
 /// Answers a request that another process received.
-fn answer(desk: &CommandContext) -> Result<(), Failure> {
-    let bytes = desk.read_file("-");
+fn answer(context: &CommandContext) -> Result<(), Failure> {
+    let bytes = context.read_file("-");
     let bytes = bytes.map_err(|error| Failure::new(system_words(&error)))?;
     let call: DeviceCall = serde_json::from_slice(&bytes)
         .map_err(|_| Failure::new("that is no request of a device"))?;
-    let reply = dispatch::reply(desk.hand(), &call)?;
-    desk.put(&serde_json::to_string(&reply).unwrap_or_default());
+    let reply = dispatch::reply(context.handle(), &call)?;
+    context.put(&serde_json::to_string(&reply).unwrap_or_default());
     Ok(())
 }

@@ -38,19 +38,19 @@ pub(in crate::cli) fn describe_surroundings(options: &Options) -> bool {
 }
 
 /// Runs `backissue doctor` in the process that has the store open. The exit status is 1 if a check fails.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &DoctorArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &DoctorArgs) -> Result<Done, Failure> {
     let (health, home, texts) =
-        desk.look(|store| Ok((store.check(false), store.folder().to_owned(), store.texts())))?;
-    report_damaged(&home, args.discard_damaged, &|line| desk.put(line))?;
+        context.look(|store| Ok((store.check(false), store.folder().to_owned(), store.texts())))?;
+    report_damaged(&home, args.discard_damaged, &|line| context.put(line))?;
     let health = match health {
         Err(StoreError::Corrupted(why)) => {
-            tell_damage(&why, &|line| desk.put(line));
+            tell_damage(&why, &|line| context.put(line));
             return Ok(Done::WithFailures);
         }
         health => health?,
     };
-    let good = report_health(&health, &home, false, &|line| desk.put(line));
-    let found = index_found(&home, texts, false, &|line| desk.put(line))?;
+    let good = report_health(&health, &home, false, &|line| context.put(line));
+    let found = index_found(&home, texts, false, &|line| context.put(line))?;
     Ok(if good && !found { Done::All } else { Done::WithFailures })
 }
 
@@ -214,22 +214,25 @@ fn index_found(
 const CONFIGURATION_MAX: usize = 1024 * 1024;
 
 /// Runs `backissue backup`. The backup file is written completely or not at all.
-pub(in crate::cli) fn back_up(desk: &CommandContext, args: &BackupArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn back_up(
+    context: &CommandContext,
+    args: &BackupArgs,
+) -> Result<Done, Failure> {
     let path = args.file.to_string_lossy().into_owned();
     let file = NamedFile { path, kind: FileKind::Backup, force: args.force };
     let (source, feeds) =
-        desk.look(|store| Ok((store.backup_source(), store.subscriptions()?.len())))?;
-    let configuration = read_configuration(desk);
+        context.look(|store| Ok((store.backup_source(), store.subscriptions()?.len())))?;
+    let configuration = read_configuration(context);
     let (mut records, mut bytes) = (0, 0);
-    desk.write_file(&file, &mut |file| {
+    context.write_file(&file, &mut |file| {
         let mut counted = CountedFile { file, bytes: 0 };
         let written =
-            source.write_whole(&mut counted, configuration.as_deref(), &|| !desk.is_closed());
+            source.write_whole(&mut counted, configuration.as_deref(), &|| !context.is_closed());
         records = written.map_err(io::Error::other)?.records;
         bytes = counted.bytes;
         Ok(())
     })?;
-    desk.tell(&format!(
+    context.tell(&format!(
         "{} ({}) written to {}: {} kB",
         counted_words(feeds, "subscription", "subscriptions"),
         counted_words(records, "record", "records"),
@@ -258,9 +261,9 @@ impl Write for CountedFile<'_> {
 }
 
 /// Returns the text of the user's configuration file, if there is one.
-fn read_configuration(desk: &CommandContext) -> Option<String> {
-    let path = session::config_file(&desk.options)?;
-    let bytes = desk.read_file(path.to_str()?).ok()?;
+fn read_configuration(context: &CommandContext) -> Option<String> {
+    let path = session::config_file(&context.options)?;
+    let bytes = context.read_file(path.to_str()?).ok()?;
     String::from_utf8(bytes).ok().filter(|text| text.len() <= CONFIGURATION_MAX)
 }
 

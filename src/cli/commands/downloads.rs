@@ -24,30 +24,30 @@ use backissue_core::history::EntryKey;
 const PATIENCE: TimeDelta = TimeDelta::minutes(2);
 
 /// Runs `backissue downloads`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &DownloadsArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &DownloadsArgs) -> Result<Done, Failure> {
     match &args.change {
-        None => list(desk, args.json),
-        Some(DownloadsChange::Add(args)) => add(desk, args),
-        Some(DownloadsChange::Run) => receive(desk),
+        None => list(context, args.json),
+        Some(DownloadsChange::Add(args)) => add(context, args),
+        Some(DownloadsChange::Run) => receive(context),
         Some(DownloadsChange::Pause(args)) => {
-            for_each(desk, &args.numbers, DownloadRequest::Pause, "paused")
+            for_each(context, &args.numbers, DownloadRequest::Pause, "paused")
         }
         Some(DownloadsChange::Resume(args)) => {
-            for_each(desk, &args.numbers, DownloadRequest::Resume, "waiting")
+            for_each(context, &args.numbers, DownloadRequest::Resume, "waiting")
         }
         Some(DownloadsChange::Remove(args)) => {
             let delete = args.delete;
             let request = move |id| DownloadRequest::Remove { id, delete };
-            for_each(desk, &args.numbers, request, "removed")
+            for_each(context, &args.numbers, request, "removed")
         }
     }
 }
 
-fn list(desk: &CommandContext, as_json: bool) -> Result<Done, Failure> {
+fn list(context: &CommandContext, as_json: bool) -> Result<Done, Failure> {
     let now = clock::now();
-    let downloads = desk.inspect(|engine| engine.downloads.clone())?;
+    let downloads = context.inspect(|engine| engine.downloads.clone())?;
     if as_json {
-        let mut list = JsonList::new(desk);
+        let mut list = JsonList::new(context);
         for download in downloads.list.values() {
             list.push(&in_json(&downloads, download));
         }
@@ -55,12 +55,12 @@ fn list(desk: &CommandContext, as_json: bool) -> Result<Done, Failure> {
         return Ok(Done::All);
     }
     if downloads.list.is_empty() {
-        desk.tell(
+        context.tell(
             "no downloads yet; run 'backissue downloads add', or 'download' on an entry in the reader",
         );
     }
     for download in downloads.list.values() {
-        desk.put(&line(&downloads, download, now));
+        context.put(&line(&downloads, download, now));
     }
     Ok(Done::All)
 }
@@ -107,30 +107,30 @@ fn in_json(downloads: &Downloads, download: &Download) -> Value {
 }
 
 /// Adds the attached files of entries, and waits until the list is durable.
-fn add(desk: &CommandContext, args: &DownloadsAddArgs) -> Result<Done, Failure> {
+fn add(context: &CommandContext, args: &DownloadsAddArgs) -> Result<Done, Failure> {
     let keys: Result<Vec<EntryKey>, InputFlaw> =
         args.entries.iter().map(|one| one.parse()).collect();
     let keys = keys.map_err(Failure::new)?;
     let (wanted, file) = (keys.clone(), args.file.map(usize::from));
     let before: BTreeSet<u32> =
-        desk.inspect(|engine| engine.downloads.list.keys().copied().collect())?;
-    desk.ask(Request::Download(DownloadRequest::Add { keys: wanted, file }))?;
-    desk.follow(|engine, _, _: &mut Vec<()>| engine.downloads.reading == 0, |()| {})?;
-    desk.wait_until_kept()?;
-    let downloads = desk.inspect(|engine| engine.downloads.clone())?;
+        context.inspect(|engine| engine.downloads.list.keys().copied().collect())?;
+    context.ask(Request::Download(DownloadRequest::Add { keys: wanted, file }))?;
+    context.follow(|engine, _, _: &mut Vec<()>| engine.downloads.reading == 0, |()| {})?;
+    context.wait_until_kept()?;
+    let downloads = context.inspect(|engine| engine.downloads.clone())?;
     let mut done = Done::All;
     for key in keys {
         let of_entry = downloads.list.values().filter(|download| download.entry == key);
         match of_entry.max_by_key(|download| download.id) {
             Some(added) if before.contains(&added.id) => {
-                desk.put(&format!(
+                context.put(&format!(
                     "already in the list: {}",
                     line(&downloads, added, clock::now()).trim()
                 ));
             }
-            Some(added) => desk.put(&line(&downloads, added, clock::now())),
+            Some(added) => context.put(&line(&downloads, added, clock::now())),
             None => {
-                desk.tell(&format!("backissue: no such file is attached to entry {key}"));
+                context.tell(&format!("backissue: no such file is attached to entry {key}"));
                 done = Done::WithFailures;
             }
         }
@@ -139,47 +139,47 @@ fn add(desk: &CommandContext, args: &DownloadsAddArgs) -> Result<Done, Failure> 
 }
 
 fn for_each(
-    desk: &CommandContext,
+    context: &CommandContext,
     numbers: &[u32],
     request: impl Fn(u32) -> DownloadRequest,
     done: &str,
 ) -> Result<Done, Failure> {
     for &number in numbers {
-        desk.ask(Request::Download(request(number)))?;
+        context.ask(Request::Download(request(number)))?;
     }
-    desk.wait_until_kept()?;
-    desk.put(&format!("{} {done}", counted_words(numbers.len(), "download", "downloads")));
+    context.wait_until_kept()?;
+    context.put(&format!("{} {done}", counted_words(numbers.len(), "download", "downloads")));
     Ok(Done::All)
 }
 
 /// Receives all waiting files, and reports the result of each.
-fn receive(desk: &CommandContext) -> Result<Done, Failure> {
-    if desk.options.offline {
+fn receive(context: &CommandContext) -> Result<Done, Failure> {
+    if context.options.offline {
         return Err(Failure::new("nothing is downloaded with --offline"));
     }
     let ids: BTreeSet<u32> =
-        desk.inspect(|engine| queue_and_running(&engine.downloads).collect())?;
-    desk.ask(Request::Download(DownloadRequest::Run))?;
-    let waited = desk.follow(
+        context.inspect(|engine| queue_and_running(&engine.downloads).collect())?;
+    context.ask(Request::Download(DownloadRequest::Run))?;
+    let waited = context.follow(
         |engine, _, notes| {
             notes.push(shown_progress(engine));
             is_over(engine, clock::now())
         },
         |progress: Option<(String, u64, u64)>| match progress {
-            Some((text, received, size)) => desk.show_progress(text, received, size),
-            None => desk.end_progress(),
+            Some((text, received, size)) => context.show_progress(text, received, size),
+            None => context.end_progress(),
         },
     )?;
-    desk.end_progress();
-    desk.wait_until_durable()?;
-    let (now, downloads) = (clock::now(), desk.inspect(|engine| engine.downloads.clone())?);
+    context.end_progress();
+    context.wait_until_durable()?;
+    let (now, downloads) = (clock::now(), context.inspect(|engine| engine.downloads.clone())?);
     let mut done = Done::All;
     for download in ids.iter().filter_map(|id| downloads.list.get(id)) {
         match (download.state, &download.path) {
-            (DownloadState::Done, Some(path)) => desk.put(path),
+            (DownloadState::Done, Some(path)) => context.put(path),
             (DownloadState::Done, None) | (DownloadState::Paused, _) => {}
             (DownloadState::Failed | DownloadState::Waiting, _) => {
-                desk.tell(&format!("backissue: {}", line(&downloads, download, now).trim()));
+                context.tell(&format!("backissue: {}", line(&downloads, download, now).trim()));
                 done = Done::WithFailures;
             }
         }

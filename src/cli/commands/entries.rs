@@ -30,11 +30,11 @@ use crate::view::panes::entry_lines;
 const SLICE: usize = 256;
 
 /// Runs `backissue entries`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &EntriesArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let since = args.since.as_deref().map(lookup::parse_instant).transpose()?;
-    let engine = desk.engine()?;
-    let scope = find_scope(desk, &engine, args, since, now)?;
+    let engine = context.engine()?;
+    let scope = find_scope(context, &engine, args, since, now)?;
     let show = match (args.unread, args.starred, args.hidden) {
         (true, _, _) => Show::Unread,
         (_, true, _) => Show::Starred,
@@ -52,16 +52,16 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
         rare: None,
     };
     let query = ListQuery { gaps: history_requests::in_query(&engine, &query, now), ..query };
-    let rows = desk.look(move |store| store.ordered(&query))?;
+    let rows = context.look(move |store| store.ordered(&query))?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
-    let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
+    let (mut list, mut left_out) = (JsonList::new(context), 0_usize);
     for slice in rows.get(..limit).unwrap_or_default().chunks(SLICE) {
         let keys: Vec<EntryKey> = slice.iter().filter_map(|key| key.entry()).collect();
-        let entries = desk.look(move |store| store.entries(&keys))?.into_iter();
+        let entries = context.look(move |store| store.entries(&keys))?.into_iter();
         let mut entries: BTreeMap<EntryKey, LoadedEntry> =
             entries.map(|entry| (entry.key, entry)).collect();
         for &row in slice {
-            if desk.is_closed() {
+            if context.is_closed() {
                 return Ok(Done::All);
             }
             let Some(feed) = engine.feeds.get(&row.feed()) else { continue };
@@ -79,7 +79,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
                         }
                         list.push(&entry);
                     } else {
-                        desk.put(&entry_line(&engine, feed, &entry));
+                        context.put(&entry_line(&engine, feed, &entry));
                     }
                 }
                 RowKey::Gap(key, gap) => {
@@ -89,7 +89,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
                     if args.json {
                         list.push(&json::gap(feed, &gap));
                     } else {
-                        desk.put(&gap_line(&engine, key, &gap, now));
+                        context.put(&gap_line(&engine, key, &gap, now));
                     }
                 }
             }
@@ -98,12 +98,12 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &EntriesArgs) -> Result<D
     if args.json {
         list.end();
     }
-    Ok(desk.tell_left_out(left_out, "entry", "entries"))
+    Ok(context.tell_left_out(left_out, "entry", "entries"))
 }
 
 /// Returns the entries to list: those of a feed, those that a query finds, or all.
 fn find_scope(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     args: &EntriesArgs,
     since: Option<DateTime<Utc>>,
@@ -125,7 +125,7 @@ fn find_scope(
         matching.also(RowTest::Since(When::At(since)));
     }
     if matching.has_words() {
-        catch_up(desk)?;
+        catch_up(context)?;
     }
     Ok(Scope::Found(Box::new(matching)))
 }
@@ -152,37 +152,37 @@ const SNIPPET_CHARS: usize = 160;
 
 /// Runs `backissue search`.
 pub(in crate::cli) fn run_search(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &SearchArgs,
 ) -> Result<Done, Failure> {
     let now = clock::now();
-    let engine = desk.engine()?;
+    let engine = context.engine()?;
     let text = args.words.join(" ");
     let matching = search_query::resolve(&engine, now, &text, false)
         .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
     if matching.wants_gaps() {
-        return Ok(print_gaps(desk, &engine, &matching, args));
+        return Ok(print_gaps(context, &engine, &matching, args));
     }
     let matching = Arc::new(matching);
     if matching.has_words()
-        && let Err(behind) = catch_up(desk)
+        && let Err(behind) = catch_up(context)
     {
-        if behind.loop_ended || desk.is_closed() {
+        if behind.loop_ended || context.is_closed() {
             return Err(behind);
         }
         // Continue after a failed index update, because entries indexed earlier can still be found.
-        desk.tell(&behind.sentence);
+        context.tell(&behind.sentence);
     }
     let wanted = Arc::clone(&matching);
-    let found = desk.look(move |store| store.search(&wanted))?;
+    let found = context.look(move |store| store.search(&wanted))?;
     let marks = Arc::new(Marks::for_condition(&matching.condition));
-    let (mut list, mut left_out) = (JsonList::new(desk), 0_usize);
+    let (mut list, mut left_out) = (JsonList::new(context), 0_usize);
     for hit in found.iter().take(args.limit) {
-        if desk.is_closed() {
+        if context.is_closed() {
             return Ok(Done::All);
         }
         let (key, words) = (hit.key, Arc::clone(&marks));
-        let shown = desk.look(move |store| {
+        let shown = context.look(move |store| {
             // If a record is damaged, skip the entry and continue with the next one.
             let kept = store.entries(&[key])?.pop();
             Ok(kept.map(|kept| (kept, store.snippet(key, &words, SNIPPET_CHARS).marked())))
@@ -199,25 +199,25 @@ pub(in crate::cli) fn run_search(
             }
             list.push(&fields);
         } else {
-            desk.put(&hit_lines(&engine, &entry, &marks, &snippet));
+            context.put(&hit_lines(&engine, &entry, &marks, &snippet));
         }
     }
     if args.json {
         list.end();
     }
-    tell_count(desk, found.len(), args);
-    Ok(desk.tell_left_out(left_out, "entry", "entries"))
+    tell_count(context, found.len(), args);
+    Ok(context.tell_left_out(left_out, "entry", "entries"))
 }
 
 /// Waits until the index is up to date with the store, and shows progress meanwhile.
-pub(in crate::cli) fn catch_up(desk: &CommandContext) -> Result<(), Failure> {
+pub(in crate::cli) fn catch_up(context: &CommandContext) -> Result<(), Failure> {
     let mut all = 0;
-    desk.wait_until_indexed(|missing| {
+    context.wait_until_indexed(|missing| {
         all = all.max(missing);
         let number = |entries: usize| u64::try_from(entries).unwrap_or(u64::MAX);
-        desk.show_progress("indexing", number(all.saturating_sub(missing)), number(all));
+        context.show_progress("indexing", number(all.saturating_sub(missing)), number(all));
     })?;
-    desk.end_progress();
+    context.end_progress();
     Ok(())
 }
 
@@ -238,7 +238,7 @@ fn hit_lines(engine: &Engine, entry: &LoadedEntry, marks: &Marks, snippet: &str)
 
 /// Prints the gaps in the history of feeds that match the search.
 fn print_gaps(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     matching: &Matching,
     args: &SearchArgs,
@@ -255,7 +255,7 @@ fn print_gaps(
     listed.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
     listed.truncate(args.limit);
     if args.json {
-        let mut list = JsonList::new(desk);
+        let mut list = JsonList::new(context);
         for (_, feed, gap) in &listed {
             list.push(&pieces::gap(feed, gap));
         }
@@ -264,18 +264,18 @@ fn print_gaps(
         for (at, feed, gap) in &listed {
             let date = at.with_timezone(&engine.zone).format("%Y-%m-%d");
             let title = feed.record.shown_title();
-            desk.put(&format!("{:>9}    {date}  {}  · {title}", "┄┄┄", gap.text()));
+            context.put(&format!("{:>9}    {date}  {}  · {title}", "┄┄┄", gap.text()));
         }
     }
     Done::All
 }
 
 /// If not all matches are shown, prints their total number on standard error.
-fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
+fn tell_count(context: &CommandContext, found: usize, args: &SearchArgs) {
     if found == 0 {
-        desk.tell("nothing found");
+        context.tell("nothing found");
     } else if found > args.limit {
-        desk.tell(&format!("{} of {found} shown; --limit shows more", args.limit));
+        context.tell(&format!("{} of {found} shown; --limit shows more", args.limit));
     }
 }
 
@@ -283,28 +283,28 @@ fn tell_count(desk: &CommandContext, found: usize, args: &SearchArgs) {
 const WIDTH: Column = Column::fixed(80);
 
 /// Runs `backissue show`.
-pub(in crate::cli) fn run_show(desk: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run_show(context: &CommandContext, args: &ShowArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
-    let Ok(entry) = desk.look(move |store| store.read_entry(key))? else {
+    let Ok(entry) = context.look(move |store| store.read_entry(key))? else {
         return Err(no_entry(key));
     };
-    let view = desk.engine()?.view_of(entry);
+    let view = context.engine()?.view_of(entry);
     let (_, markup, base) = view.text();
     if args.html {
-        desk.put(markup);
+        context.put(markup);
         return Ok(Done::All);
     }
     if args.text {
         for line in &html::render(markup, base, WIDTH).lines {
-            desk.put(StyledLine::text(line).trim_end());
+            context.put(StyledLine::text(line).trim_end());
         }
         return Ok(Done::All);
     }
-    desk.put(&entry_lines::head(&view));
+    context.put(&entry_lines::head(&view));
     if let Some(words) = view.entry.kept.former_id_words() {
-        desk.put(&words);
+        context.put(&words);
     }
-    desk.put(entry_lines::body(&view).trim_end_matches('\n'));
+    context.put(entry_lines::body(&view).trim_end_matches('\n'));
     Ok(Done::All)
 }
 

@@ -25,41 +25,41 @@ use crate::io::{clock, console};
 use crate::view::byte_words;
 
 /// Runs `backissue feeds`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let engine = desk.engine()?;
+    let engine = context.engine()?;
     let wanted = Wanted::new(args);
     if args.removed {
-        return list_removed(desk, &engine, &wanted, args.json);
+        return list_removed(context, &engine, &wanted, args.json);
     }
     let feeds: Vec<&Subscription> =
         engine.feeds.values().filter(|feed| wanted.takes(feed)).collect();
     if args.stats {
-        return tell_statistics(desk, &engine, &feeds, args.json);
+        return tell_statistics(context, &engine, &feeds, args.json);
     }
     if args.json {
-        let done = list_in_json(desk, &engine, &feeds, now)?;
-        return Ok(done.and(tell_lost(desk)?));
+        let done = list_in_json(context, &engine, &feeds, now)?;
+        return Ok(done.and(tell_lost(context)?));
     }
     if engine.feeds.is_empty() {
-        desk.tell("no subscriptions yet; 'backissue add URL' adds one");
+        context.tell("no subscriptions yet; 'backissue add URL' adds one");
     } else if feeds.is_empty() {
-        desk.tell("no subscription matches; 'backissue feeds' lists them all");
+        context.tell("no subscription matches; 'backissue feeds' lists them all");
     }
     for feed in feeds {
-        desk.put(&feed_line(feed, engine.settings.poll.automatic, now));
+        context.put(&feed_line(feed, engine.settings.poll.automatic, now));
     }
-    tell_lost(desk)
+    tell_lost(context)
 }
 
 /// Reports how many subscriptions are missing from the list because their records in the store are unreadable.
-pub(in crate::cli) fn tell_lost(desk: &CommandContext) -> Result<Done, Failure> {
-    let lost = desk.look(|store| store.count_lost())?;
-    Ok(desk.tell_left_out(lost, "subscription", "subscriptions"))
+pub(in crate::cli) fn tell_lost(context: &CommandContext) -> Result<Done, Failure> {
+    let lost = context.look(|store| store.count_lost())?;
+    Ok(context.tell_left_out(lost, "subscription", "subscriptions"))
 }
 
 fn tell_statistics(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     feeds: &[&Subscription],
     as_json: bool,
@@ -69,10 +69,10 @@ fn tell_statistics(
     let today = day_of(now, engine.zone).num_days_from_ce();
     for feed in feeds {
         let key = feed.key;
-        let publications = desk.look(move |store| store.publications(key))?;
+        let publications = context.look(move |store| store.publications(key))?;
         known.push((feed.state.format, &feed.state.facts.hints, publications));
         if !engine.interest.is_empty() {
-            let polls = desk.look(move |store| store.poll_log(key))?;
+            let polls = context.look(move |store| store.poll_log(key))?;
             let bytes: u64 = polls.iter().map(|poll| poll.wire_bytes).sum();
             let requests = feed.requests_a_week(now);
             read.push(FeedReading {
@@ -92,13 +92,13 @@ fn tell_statistics(
         if let (Some(fields), false) = (value.as_object_mut(), read.is_empty()) {
             fields.insert("reading".to_owned(), json!(read));
         }
-        desk.put(&json::text(&value));
+        context.put(&json::text(&value));
     } else {
         for line in statistics_lines(&statistics).into_iter().chain(reading_lines(&read)) {
-            desk.put(&line);
+            context.put(&line);
         }
     }
-    tell_lost(desk)
+    tell_lost(context)
 }
 
 fn statistics_lines(statistics: &Statistics) -> Vec<String> {
@@ -165,28 +165,28 @@ fn table_row(name: &str, cells: &[String]) -> String {
 }
 
 fn list_in_json(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     feeds: &[&Subscription],
     now: DateTime<Utc>,
 ) -> Result<Done, Failure> {
-    let (mut list, mut damaged) = (JsonList::new(desk), 0_usize);
+    let (mut list, mut damaged) = (JsonList::new(context), 0_usize);
     for feed in feeds {
-        if desk.is_closed() {
+        if context.is_closed() {
             return Ok(Done::All);
         }
         let key = feed.key;
-        let (log, unreadable) = desk.look(move |store| store.readable_poll_log(key))?;
+        let (log, unreadable) = context.look(move |store| store.readable_poll_log(key))?;
         damaged = damaged.saturating_add(unreadable);
         list.push(&json::feed(engine, feed, &log, now));
     }
     list.end();
-    Ok(desk.tell_left_out(damaged, "poll log record", "poll log records"))
+    Ok(context.tell_left_out(damaged, "poll log record", "poll log records"))
 }
 
 /// Lists the feeds unsubscribed within the last week, most recent first.
 fn list_removed(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     wanted: &Wanted,
     json: bool,
@@ -195,7 +195,7 @@ fn list_removed(
     let mut removed = recently_removed(engine, now);
     removed.retain(|(feed, _)| wanted.takes(feed));
     if json {
-        let mut list = JsonList::new(desk);
+        let mut list = JsonList::new(context);
         for (feed, until) in removed {
             list.push(&json::removed_feed(feed, until));
         }
@@ -203,11 +203,11 @@ fn list_removed(
         return Ok(Done::All);
     }
     if removed.is_empty() {
-        desk.tell("no such feed; feeds you unsubscribe from are kept for a week");
+        context.tell("no such feed; feeds you unsubscribe from are kept for a week");
     }
     for (feed, until) in removed {
         let left = words::relative(until, now);
-        desk.put(&format!(
+        context.put(&format!(
             "{:>5}  {:<6} entries  deleted {left:<8}  {}  {}",
             feed.key.to_string(),
             feed.counters.total,
@@ -278,15 +278,15 @@ fn feed_line(feed: &Subscription, automatic: bool, now: DateTime<Utc>) -> String
 
 /// Runs `backissue unread` in the process that has the store open.
 pub(in crate::cli) fn run_unread(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &UnreadArgs,
 ) -> Result<Done, Failure> {
     let (typed, in_json) = (args.feeds.clone(), args.json);
-    let text = desk.inspect(move |engine| {
+    let text = context.inspect(move |engine| {
         let feeds = engine.feeds.values();
         count_unread(feeds.map(|feed| (feed.key, &feed.record, feed.counters)), &typed, in_json)
     })??;
-    desk.put(&text);
+    context.put(&text);
     Ok(Done::All)
 }
 

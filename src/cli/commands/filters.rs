@@ -22,19 +22,19 @@ use crate::io::loop_handle::Waited;
 use crate::io::store::Store;
 
 /// Runs `backissue filters`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &FiltersArgs) -> Result<Done, Failure> {
     match &args.change {
-        Some(FilterChange::Add(args)) => return add(desk, args),
-        Some(FilterChange::Remove(args)) => return remove(desk, args.number),
+        Some(FilterChange::Add(args)) => return add(context, args),
+        Some(FilterChange::Remove(args)) => return remove(context, args.number),
         None => {}
     }
     let now = clock::now();
-    let engine = desk.engine()?;
-    let counts = desk.look(Store::count_filter_hits)?;
+    let engine = context.engine()?;
+    let counts = context.look(Store::count_filter_hits)?;
     let rules = engine.filters.list.iter();
     let counted = rules.map(|rule| (rule, counts.get(&rule.id).copied().unwrap_or_default()));
     if args.json {
-        let mut list = JsonList::new(desk);
+        let mut list = JsonList::new(context);
         for (rule, count) in counted {
             list.push(&in_json(&engine, rule, count, now));
         }
@@ -42,14 +42,14 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &FiltersArgs) -> Result<D
         return Ok(Done::All);
     }
     if engine.filters.list.is_empty() {
-        desk.tell(
+        context.tell(
             "no filters yet; run 'backissue filters add', or 'mute' on an entry in the reader",
         );
     }
     for (rule, count) in counted {
         let words = describe_filter(&engine, rule, now);
         let (id, hits, hidden) = (rule.id, count.hits, count.hidden);
-        desk.put(&format!("{id:>5}  {hits:>5} matched {hidden:>5} hidden  {words}"));
+        context.put(&format!("{id:>5}  {hits:>5} matched {hidden:>5} hidden  {words}"));
     }
     Ok(Done::All)
 }
@@ -84,10 +84,10 @@ fn in_json(engine: &Engine, rule: &EntryFilter, count: FilterCount, now: DateTim
 }
 
 /// Adds a filter, waits until it is applied, and prints how many entries it matches.
-pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn add(context: &CommandContext, args: &FilterAddArgs) -> Result<Done, Failure> {
     let now = clock::now();
     let (typed, until) = (args.feed.clone(), args.until.clone());
-    let (feed, until) = desk.inspect(move |engine| {
+    let (feed, until) = context.inspect(move |engine| {
         let feed = typed.map(|typed| lookup::find_subscription(engine, &typed)).transpose()?;
         let until = read_until(until.as_deref().unwrap_or_default(), now, engine.zone);
         Ok::<_, Failure>((feed, until.map_err(Failure::new)?))
@@ -123,20 +123,21 @@ pub(in crate::cli) fn add(desk: &CommandContext, args: &FilterAddArgs) -> Result
         let wanted = tag.trim().to_lowercase();
         let is_used =
             move |engine: &Engine| engine.feeds.values().any(|feed| is_tagged(feed, &wanted));
-        if !desk.inspect(is_used)? {
-            desk.tell(&format!("no subscription has the tag '{tag}' yet"));
+        if !context.inspect(is_used)? {
+            context.tell(&format!("no subscription has the tag '{tag}' yet"));
         }
     }
-    let made = desk.ask_and_inspect(Request::SaveFilter(Box::new(filter)), move |engine, _| {
-        let made = engine.filters.list.last();
-        made.map(|filter| (filter.id, describe_filter(engine, filter, now)))
-    })?;
+    let made =
+        context.ask_and_inspect(Request::SaveFilter(Box::new(filter)), move |engine, _| {
+            let made = engine.filters.list.last();
+            made.map(|filter| (filter.id, describe_filter(engine, filter, now)))
+        })?;
     let Some((id, words)) = made else { return Ok(Done::All) };
-    wait_until_applied(desk, id)?;
-    let counts = desk.look(Store::count_filter_hits)?;
+    wait_until_applied(context, id)?;
+    let counts = context.look(Store::count_filter_hits)?;
     let hits = counts.get(&id).map_or(0, |count| count.hits);
     let hits = counted_words(usize::try_from(hits).unwrap_or(usize::MAX), "entry", "entries");
-    desk.put(&format!("filter {id}: {words}; matches {hits}{UNDO_HINT}"));
+    context.put(&format!("filter {id}: {words}; matches {hits}{UNDO_HINT}"));
     Ok(Done::All)
 }
 
@@ -151,9 +152,9 @@ fn chosen_action(args: &FilterAddArgs) -> Action {
 }
 
 /// Removes a filter and waits until its effects are reverted.
-pub(in crate::cli) fn remove(desk: &CommandContext, id: u32) -> Result<Done, Failure> {
+pub(in crate::cli) fn remove(context: &CommandContext, id: u32) -> Result<Done, Failure> {
     let now = clock::now();
-    let words = desk.inspect(move |engine: &Engine| {
+    let words = context.inspect(move |engine: &Engine| {
         engine.filters.get(id).map(|filter| describe_filter(engine, filter, now))
     })?;
     let Some(words) = words else {
@@ -161,17 +162,17 @@ pub(in crate::cli) fn remove(desk: &CommandContext, id: u32) -> Result<Done, Fai
             "there is no filter {id}; 'backissue filters' lists them"
         )));
     };
-    desk.ask(Request::RemoveFilter(id))?;
-    wait_until_applied(desk, id)?;
-    desk.put(&format!("filter {id} was removed: {words}{UNDO_HINT}"));
+    context.ask(Request::RemoveFilter(id))?;
+    wait_until_applied(context, id)?;
+    context.put(&format!("filter {id} was removed: {words}{UNDO_HINT}"));
     Ok(Done::All)
 }
 
 /// Waits until a filter change is applied to the entries and durable.
-fn wait_until_applied(desk: &CommandContext, id: u32) -> Result<(), Failure> {
-    let waited =
-        desk.follow(move |engine, _, _: &mut Vec<()>| !engine.filters.is_pending(id), |()| {})?;
-    desk.wait_until_kept()?;
+fn wait_until_applied(context: &CommandContext, id: u32) -> Result<(), Failure> {
+    let waited = context
+        .follow(move |engine, _, _: &mut Vec<()>| !engine.filters.is_pending(id), |()| {})?;
+    context.wait_until_kept()?;
     match waited {
         Waited::Done => Ok(()),
         Waited::Cancelled => {

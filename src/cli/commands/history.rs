@@ -36,13 +36,13 @@ use crate::io::clock;
 use crate::io::loop_handle::Waited;
 
 /// Runs `backissue history`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &HistoryArgs) -> Result<Done, Failure> {
     let actions = [
         (args.go_on, HistoryAction::Continue),
         (args.retry, HistoryAction::Retry),
         (args.reread, HistoryAction::Reread),
     ];
-    let feed = lookup::find_subscription(&desk.engine()?, &args.feed)?;
+    let feed = lookup::find_subscription(&context.engine()?, &args.feed)?;
     let wanted = actions.into_iter().filter_map(|(wanted, action)| wanted.then_some(action));
     let mut requests: Vec<Request> = wanted.map(|action| Request::History(feed, action)).collect();
     requests.extend(args.archives.as_ref().map(|name| {
@@ -52,46 +52,46 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &HistoryArgs) -> Result<D
     }));
     requests.extend(args.forget.clone().map(|name| Request::ForgetCopy(feed, name)));
     let asked = !requests.is_empty();
-    let said = if asked { ask_and_wait(desk, feed, requests)? } else { None };
+    let said = if asked { ask_and_wait(context, feed, requests)? } else { None };
     let now = clock::now();
-    let engine = desk.engine()?;
+    let engine = context.engine()?;
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
-    let (nodes, damaged) = desk.look(move |store| store.readable_nodes(feed))?;
+    let (nodes, damaged) = context.look(move |store| store.readable_nodes(feed))?;
     let gaps: Vec<Gap> = history_requests::of_feed(&engine, subscription, now)
         .into_iter()
         .map(|(_, gap)| gap)
         .collect();
     if args.json {
-        desk.put(&json::text(&whole_json(&engine, subscription, &nodes, now)));
+        context.put(&json::text(&whole_json(&engine, subscription, &nodes, now)));
     } else {
-        print_history(desk, &engine, subscription, &nodes, &gaps, now);
+        print_history(context, &engine, subscription, &nodes, &gaps, now);
         if let Some(said) = said {
-            desk.put(&said);
+            context.put(&said);
         }
     }
     let failing = |gap: &Gap| matches!(gap.kind(), GapKind::Unavailable | GapKind::Unreadable);
     let done = if asked && gaps.iter().any(failing) { Done::WithFailures } else { Done::All };
-    Ok(done.and(desk.tell_left_out(damaged, "archive", "archives")))
+    Ok(done.and(context.tell_left_out(damaged, "archive", "archives")))
 }
 
 /// Requests the actions on the history, waits until they are done, and returns the last message about them.
 fn ask_and_wait(
-    desk: &CommandContext,
+    context: &CommandContext,
     feed: FeedKey,
     requests: Vec<Request>,
 ) -> Result<Option<String>, Failure> {
-    if desk.options.offline {
+    if context.options.offline {
         return Err(Failure::new("archives cannot be fetched with --offline"));
     }
     let feeds = BTreeSet::from([feed]);
     let asked = feeds.clone();
-    let was_busy = desk.inspect(move |engine| is_under_way(engine, &asked))?;
+    let was_busy = context.inspect(move |engine| is_under_way(engine, &asked))?;
     let mut said = None;
     for request in requests {
-        let told = desk.ask(request)?;
+        let told = context.ask(request)?;
         said = sentences(&told).pop().or(said);
     }
-    let waited = desk.follow(
+    let waited = context.follow(
         move |engine, events, notes| {
             notes.extend(sentences(events));
             !is_under_way(engine, &feeds)
@@ -102,7 +102,7 @@ fn ask_and_wait(
         Waited::Done => Ok(said),
         Waited::Cancelled => {
             if !was_busy {
-                desk.ask(Request::StopPolls(vec![feed]))?;
+                context.ask(Request::StopPolls(vec![feed]))?;
             }
             Err(Failure::new("interrupted; what was fetched is saved"))
         }
@@ -110,38 +110,38 @@ fn ask_and_wait(
 }
 
 fn print_history(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     feed: &Subscription,
     nodes: &Nodes,
     gaps: &[Gap],
     now: DateTime<Utc>,
 ) {
-    desk.put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
-    desk.put(&format!("  {}", describe_standing(engine, feed)));
+    context.put(&format!("{} '{}' {}", feed.key, feed.record.shown_title(), feed.record.url));
+    context.put(&format!("  {}", describe_standing(engine, feed)));
     for (_, node) in list_archives(nodes) {
         let span = node.span.map_or_else(String::new, |(newest, oldest)| {
             format!("  {} to {}", oldest.format("%Y-%m-%d"), newest.format("%Y-%m-%d"))
         });
         // The singular is padded to the same width, to align the addresses in one column.
         let entries = counted_words(node.entries, "entry  ", "entries");
-        desk.put(&format!("  {entries:>13}{span}  {}", document_name(&node.url)));
+        context.put(&format!("  {entries:>13}{span}  {}", document_name(&node.url)));
     }
     for gap in gaps {
         let said = backissue_core::history::GapLines::new(gap, now, engine.zone);
-        desk.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
+        context.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
     for source in elsewhere::sources(engine, feed) {
         let word = match &source.kind {
             SourceKind::Adaptor(adaptor) if !source.is_chosen => adaptor.word(),
             SourceKind::Copy(_) => {
-                desk.put(&format!("  {}; {}", source.name, source.cost));
+                context.put(&format!("  {}; {}", source.name, source.cost));
                 continue;
             }
             SourceKind::Adaptor(_) | SourceKind::OtherCopy => continue,
         };
         let command = format!("backissue history {} --archives {word}", feed.key);
-        desk.put(&format!("  perhaps more from {}: {command}", source.name));
+        context.put(&format!("  perhaps more from {}: {command}", source.name));
     }
 }
 
@@ -216,11 +216,11 @@ fn whole_json(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime
 const POLLS_TOLD: usize = 5;
 
 /// Runs `backissue plan` for a subscription.
-pub(in crate::cli) fn run_plan(desk: &CommandContext, args: &PlanArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run_plan(context: &CommandContext, args: &PlanArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let mut engine = desk.engine()?;
+    let mut engine = context.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
-    let publications = desk.look(move |store| store.publications(feed))?;
+    let publications = context.look(move |store| store.publications(feed))?;
     let learned = learn_rhythm(&publications, &mut engine, feed, now);
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let coming = learn::following(subscription, engine.salt, args.next.unwrap_or(0), now);
@@ -245,15 +245,15 @@ pub(in crate::cli) fn run_plan(desk: &CommandContext, args: &PlanArgs) -> Result
         if args.next.is_some() {
             answer.insert("next_polls".into(), coming.iter().map(short_json).collect());
         }
-        desk.put(&json::text(&Json::Object(answer)));
+        context.put(&json::text(&Json::Object(answer)));
         return Ok(Done::All);
     }
-    desk.put(&plan_words(&engine, feed, now));
+    context.put(&plan_words(&engine, feed, now));
     if let Some(source) = source_words(&subscription.record.url) {
-        desk.put(&source);
+        context.put(&source);
     }
     if !engine.settings.poll.automatic {
-        desk.put(ONLY_BY_HAND);
+        context.put(ONLY_BY_HAND);
     }
     for (part, used) in page_fetches::used_words(&engine, feed, now) {
         let what = match part {
@@ -261,26 +261,26 @@ pub(in crate::cli) fn run_plan(desk: &CommandContext, args: &PlanArgs) -> Result
             AheadPart::Pictures => "pictures are fetched ahead after each poll",
             AheadPart::Files => "attached files of new entries are added to the downloads",
         };
-        desk.put(&format!("{what}: {used}"));
+        context.put(&format!("{what}: {used}"));
     }
     if publications.is_empty() && subscription.record.feed_settings.is_polled_by_server() {
-        desk.put(&format!(
+        context.put(&format!(
             "nothing was learned: the server of its account polls it, and says only when entries are dated; to poll it here, too: backissue set {feed} --poll-here on"
         ));
     } else if let Some(plan) = &learned {
         let why = learn::why_not_followed(&engine, feed, plan);
         let why = why.map(|why| format!(" (not followed: {why})")).unwrap_or_default();
-        desk.put(&format!("{}{why}", plan.rhythm.sentence()));
+        context.put(&format!("{}{why}", plan.rhythm.sentence()));
     }
     if !coming.is_empty() {
-        desk.put("if nothing changes:");
+        context.put("if nothing changes:");
     }
     for plan in &coming {
         let when = plan.next_poll.map_or_else(
             || "never".to_owned(),
             |at| format!("{}, {}", words::minute(at, engine.zone), words::until_words(at, now)),
         );
-        desk.put(&format!("  {when} ({})", plan.settled_by.in_words()));
+        context.put(&format!("  {when} ({})", plan.settled_by.in_words()));
     }
     Ok(Done::All)
 }

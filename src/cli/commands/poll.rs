@@ -24,24 +24,24 @@ use crate::io::clock;
 use crate::io::loop_handle::Waited;
 
 /// Runs `backissue poll`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
-    let feeds = find_wanted(&desk.engine()?, &args.feeds)?;
+pub(in crate::cli) fn run(context: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
+    let feeds = find_wanted(&context.engine()?, &args.feeds)?;
     let kind = match (args.force, args.all || feeds.is_some()) {
         (true, _) => PollKind::Forced,
         (false, true) => PollKind::Allowed,
         (false, false) => PollKind::Due,
     };
-    let loud = desk.options.verbose || !args.feeds.is_empty();
+    let loud = context.options.verbose || !args.feeds.is_empty();
     let request = PollRequest { feeds, kind, archives: !args.no_history };
-    let Asked { begun, joined, results, mut noted } = ask_for(desk, request, loud)?;
+    let Asked { begun, joined, results, mut noted } = ask_for(context, request, loud)?;
     let mut polled = Polled::default();
     for (result, line) in results {
-        polled.note(desk, args, result, line);
+        polled.note(context, args, result, line);
     }
     let watched: BTreeSet<FeedKey> = begun.iter().chain(joined.keys()).copied().collect();
     let all = count(watched.len());
     let mut outcomes = Outcomes::new(&begun, joined);
-    let waited = desk.follow(
+    let waited = context.follow(
         move |engine, events, notes| {
             let run = &engine.poll_run;
             let fresh = run.since(noted).filter(|result| watched.contains(&result.feed));
@@ -56,9 +56,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done
         },
         |note| match note {
             PollNote::Result(result, line) => {
-                polled.note(desk, args, *result, line);
+                polled.note(context, args, *result, line);
                 if !args.quiet {
-                    desk.show_progress("polling", count(polled.results.len()).min(all), all);
+                    context.show_progress("polling", count(polled.results.len()).min(all), all);
                 }
             }
             PollNote::Archives { fetched, new } => {
@@ -67,16 +67,16 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PollArgs) -> Result<Done
             }
         },
     )?;
-    desk.end_progress();
+    context.end_progress();
     if waited == Waited::Cancelled {
-        desk.ask(Request::StopPolls(begun.into_iter().collect()))?;
+        context.ask(Request::StopPolls(begun.into_iter().collect()))?;
     }
     // With --all, learning is left to the next poll of what is due, to the reader or to watch.
     if waited == Waited::Done && kind == PollKind::Due {
-        desk.follow(|engine, _, _: &mut Vec<()>| engine.learning.is_at_rest(), |()| {})?;
+        context.follow(|engine, _, _: &mut Vec<()>| engine.learning.is_at_rest(), |()| {})?;
     }
-    desk.wait_until_durable()?;
-    let done = report_polls(desk, &desk.engine()?, &polled, args);
+    context.wait_until_durable()?;
+    let done = report_polls(context, &context.engine()?, &polled, args);
     match waited {
         Waited::Done => Ok(done),
         Waited::Cancelled => Err(Failure::new("interrupted; the results so far are saved")),
@@ -103,13 +103,13 @@ impl Polled {
     /// Records the result of a poll, and prints the line that describes it, if there is one.
     fn note(
         &mut self,
-        desk: &CommandContext,
+        context: &CommandContext,
         args: &PollArgs,
         result: PollResult,
         line: Option<String>,
     ) {
         if let Some(line) = line.filter(|_| !args.json && !args.quiet) {
-            desk.put(&line);
+            context.put(&line);
         }
         self.results.push(result);
     }
@@ -128,11 +128,11 @@ struct Asked {
 }
 
 /// Requests polls and returns which of them started. `loud` means that each result gets a line of output.
-fn ask_for(desk: &CommandContext, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
+fn ask_for(context: &CommandContext, request: PollRequest, loud: bool) -> Result<Asked, Failure> {
     let before = |engine: &Engine| -> (BTreeSet<FeedKey>, u64) {
         (engine.polls.keys().copied().collect(), engine.poll_run.noted)
     };
-    desk.ask_about(
+    context.ask_about(
         move |engine| (Request::Poll(request), before(engine)),
         move |engine, _, (polled, noted)| {
             let run = &engine.poll_run;
@@ -209,7 +209,12 @@ fn withdrawn(count: impl Into<u64>) -> String {
 }
 
 /// Prints the combined results of all polls.
-fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &PollArgs) -> Done {
+fn report_polls(
+    context: &CommandContext,
+    engine: &Engine,
+    polled: &Polled,
+    args: &PollArgs,
+) -> Done {
     let results = &polled.results;
     let count =
         |wanted: PollOutcome| results.iter().filter(|result| result.outcome == wanted).count();
@@ -221,7 +226,7 @@ fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &
         // With `--quiet`, the exit status is the only output.
     } else if args.json {
         let feeds: Vec<Value> = results.iter().map(|result| result_json(engine, result)).collect();
-        desk.put(&json::text(&json!({
+        context.put(&json::text(&json!({
             "polled": results.len().saturating_sub(count(PollOutcome::Skipped)),
             "read": count(PollOutcome::Read),
             "not_modified": count(PollOutcome::NotModified),
@@ -235,7 +240,7 @@ fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &
             "feeds": feeds,
         })));
     } else {
-        desk.put(&format!(
+        context.put(&format!(
             "{} read, {} not modified, {failed} failed, {} not polled; {} new entries, {} edited{}",
             count(PollOutcome::Read),
             count(PollOutcome::NotModified),
@@ -245,7 +250,7 @@ fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &
             withdrawn(sum(|result| result.withdrawn))
         ));
         if polled.archives > 0 {
-            desk.put(&format!(
+            context.put(&format!(
                 "{} fetched, {}",
                 counted_words(polled.archives, "archive", "archives"),
                 counted_words(polled.recovered, "older entry", "older entries")
@@ -254,11 +259,11 @@ fn report_polls(desk: &CommandContext, engine: &Engine, polled: &Polled, args: &
     }
     if !args.quiet && !args.json {
         for (wait, feeds) in waits(engine, clock::now(), results) {
-            desk.put(&format!("{} not polled: {wait}", counted_words(feeds, "feed", "feeds")));
+            context.put(&format!("{} not polled: {wait}", counted_words(feeds, "feed", "feeds")));
         }
     }
     if !args.quiet && !args.json && !engine.settings.poll.automatic {
-        desk.put(ONLY_BY_HAND);
+        context.put(ONLY_BY_HAND);
     }
     let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
     if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }

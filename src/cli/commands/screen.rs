@@ -212,7 +212,7 @@ fn read_feeds(
             runtime.program.ui.complain(clock::precise_now(), sentence.to_owned());
         }
         session::stop_on_signals(&runtime);
-        sync_clock::start(runtime.hand());
+        sync_clock::start(runtime.handle());
         let listener = owner::listen(&runtime, OwnerKind::Reader);
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why.clone());

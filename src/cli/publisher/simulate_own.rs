@@ -28,7 +28,7 @@ const DAY: i64 = 1440;
 const TEST_DAYS: i64 = 14;
 
 /// Runs `backissue simulate --table` and `--figure` for one subscription or for all.
-pub(super) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
+pub(super) fn run(context: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
     let is_for_files = !args.policies.is_empty()
         || args.rules.is_some()
         || args.budget.is_some()
@@ -39,18 +39,18 @@ pub(super) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Fa
         ));
     }
     let conditions = read_conditions(args)?;
-    let engine = desk.engine()?;
+    let engine = context.engine()?;
     let keys: Vec<FeedKey> = match &args.feed {
         Some(typed) => vec![lookup::find_subscription(&engine, typed)?],
         None => engine.feeds.keys().copied().collect(),
     };
     let mut sources = Vec::new();
     for &key in &keys {
-        let publications = desk.look(move |store| store.publications(key))?;
+        let publications = context.look(move |store| store.publications(key))?;
         let Some(feed) = engine.feeds.get(&key) else { continue };
         sources.extend(source(feed.record.shown_title(), &publications, &conditions));
     }
-    report_left_out(desk, keys.len(), sources.len(), &conditions)?;
+    report_left_out(context, keys.len(), sources.len(), &conditions)?;
     let experiment = Experiment {
         sources,
         policies: vec![PollPolicy::Rules],
@@ -60,17 +60,17 @@ pub(super) fn run(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Fa
         wanted: Wanted { training: true, rules_help: true, retrievals: false },
     };
     if args.table {
-        show_tables(desk, &experiment);
+        show_tables(context, &experiment);
     }
     if let Some(choice) = args.figure {
-        let mut each = progress(desk, experiment.sources.len());
+        let mut each = progress(context, experiment.sources.len());
         let page = simulate::page(choice, &experiment.sources, &conditions, engine.zone, &mut each);
-        desk.end_progress();
+        context.end_progress();
         match &args.svg {
-            None => desk.put(&page.text()),
+            None => context.put(&page.text()),
             Some(path) => {
                 let file = simulate::svg_file(path, args.force);
-                desk.write_file(&file, &mut |out| out.write_all(page.svg().as_bytes()))?;
+                context.write_file(&file, &mut |out| out.write_all(page.svg().as_bytes()))?;
             }
         }
     }
@@ -97,7 +97,7 @@ const fn needed_days(conditions: &Conditions) -> i64 {
 
 /// Reports how many feeds are left out because too little is known about them; an error if no feed is left.
 fn report_left_out(
-    desk: &CommandContext,
+    context: &CommandContext,
     all: usize,
     kept: usize,
     conditions: &Conditions,
@@ -116,25 +116,25 @@ fn report_left_out(
         return Err(Failure::new(format!("too little is known about {feeds}: {why}")));
     }
     let left_out = counted_words(left_out, "subscription", "subscriptions");
-    desk.tell(&format!("left out {left_out}: {why}"));
+    context.tell(&format!("left out {left_out}: {why}"));
     Ok(())
 }
 
 /// Returns a function that shows how many of the feeds are done, and returns `false` if the command was cancelled.
-fn progress(desk: &CommandContext, feeds: usize) -> impl FnMut() -> bool {
+fn progress(context: &CommandContext, feeds: usize) -> impl FnMut() -> bool {
     let (mut done, all) = (0_u64, u64::try_from(feeds).unwrap_or(0));
     move || {
         done = done.saturating_add(1);
-        desk.show_progress("feeds", done, all);
-        !desk.is_closed()
+        context.show_progress("feeds", done, all);
+        !context.is_closed()
     }
 }
 
 /// Prints Table III for the feeds where rules help, as in the paper, and for all feeds.
-fn show_tables(desk: &CommandContext, experiment: &Experiment) {
-    let mut each = progress(desk, experiment.sources.len());
+fn show_tables(context: &CommandContext, experiment: &Experiment) {
+    let mut each = progress(context, experiment.sources.len());
     let outcomes = experiment.run(&mut |_| each());
-    desk.end_progress();
+    context.end_progress();
     let scores = |wanted: &dyn Fn(&FeedOutcome) -> bool| -> Vec<(Score, Score)> {
         let wanted = outcomes.iter().filter(|outcome| wanted(outcome));
         wanted
@@ -154,10 +154,10 @@ fn show_tables(desk: &CommandContext, experiment: &Experiment) {
         tables.pop();
     }
     if all.is_empty() {
-        desk.put("nothing was published in the test days");
+        context.put("nothing was published in the test days");
     }
     for table in tables.iter().flatten() {
-        desk.put(&format!("{table}\n"));
+        context.put(&format!("{table}\n"));
     }
 }
 
@@ -168,18 +168,18 @@ const TEST_PART: i64 = 4;
 
 /// Runs `backissue simulate` for subscriptions.
 pub(in crate::cli) fn run_feed(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &SimulateArgs,
 ) -> Result<Done, Failure> {
-    if args.shows_own_feeds() { run(desk, args) } else { test_schedule(desk, args) }
+    if args.shows_own_feeds() { run(context, args) } else { test_schedule(context, args) }
 }
 
 /// Runs `backissue simulate --feed` without a table or a figure.
-fn test_schedule(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
+fn test_schedule(context: &CommandContext, args: &SimulateArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let mut engine = desk.engine()?;
+    let mut engine = context.engine()?;
     let feed = lookup::find_subscription(&engine, args.feed.as_deref().unwrap_or_default())?;
-    let publications = desk.look(move |store| store.publications(feed))?;
+    let publications = context.look(move |store| store.publications(feed))?;
     history::learn_rhythm(&publications, &mut engine, feed, now);
     let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Done::All) };
     let title = subscription.record.shown_title();
@@ -196,20 +196,20 @@ fn test_schedule(desk: &CommandContext, args: &SimulateArgs) -> Result<Done, Fai
     };
     let own = own_score(subscription, &source, &conditions);
     let known = source.minutes.len();
-    desk.put(&format!(
+    context.put(&format!(
         "{title}: {known} publications in {days} days; tested on the last {test_days} days"
     ));
     let Some(own) = own else {
-        desk.put("nothing was published in the test days");
+        context.put("nothing was published in the test days");
         return Ok(Done::WithFailures);
     };
-    desk.put(&describe_policy(subscription, &own, &conditions, &source));
+    context.put(&describe_policy(subscription, &own, &conditions, &source));
     let policies = PollPolicy::ALL;
     let outcome =
         experiment(&source, &policies, &conditions, ExperimentInputs::default(), Wanted::default());
     let scores: Vec<Vec<Score>> =
         outcome.scores.iter().map(|(_, test)| test.iter().copied().collect()).collect();
-    desk.put(&table("test days", &policies, &scores));
+    context.put(&table("test days", &policies, &scores));
     Ok(Done::All)
 }
 

@@ -119,7 +119,7 @@ impl Session<'_> {
     /// Writes how far the listing of all entries is.
     fn keep_changes(&self) -> Result<(), SyncFailure> {
         let (name, changes) = (self.name.clone(), self.state.changes.clone());
-        Ok(self.hand.look(move |store| {
+        Ok(self.handle.look(move |store| {
             store.change_account_state(&name, |state| {
                 state.changes = changes;
                 Some(())
@@ -145,7 +145,7 @@ impl Session<'_> {
         listing: &mut Listing,
         pulled: &mut Pulled,
     ) -> Result<bool, SyncFailure> {
-        check_cancelled(self.hand)?;
+        check_cancelled(self.handle)?;
         let what =
             if wanted.changed_after.is_some() { "fetching changes" } else { "fetching entries" };
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -104,7 +104,7 @@ impl Session<'_> {
     fn fetch(&mut self, new: &[ItemId], marks: &ServerMarks) -> Result<(), SyncFailure> {
         let mut done = 0;
         for batch in new.chunks(self.server.entries_a_request()) {
-            check_cancelled(self.hand)?;
+            check_cancelled(self.handle)?;
             (self.progress)("fetching entries", done, new.len());
             let items = self.server.items(batch)?;
             let is_unknown = |stream: &String| !self.streams.contains_key(stream);
@@ -214,7 +214,7 @@ pub(super) fn sync_labels(session: &mut Session<'_>) -> Result<(), SyncFailure> 
     let names = names.into_iter().filter(|name| !there.folders.contains(*name));
     let names: Vec<&String> = names.filter(|name| is_wanted(mine.labels.get(*name))).collect();
     for (done, name) in names.iter().take(FILTERS_MAX).enumerate() {
-        check_cancelled(session.hand)?;
+        check_cancelled(session.handle)?;
         (session.progress)("comparing labels", done, names.len());
         let is_there = there.labels.contains(*name);
         sync_label(session, &mine, name, is_there)?;
@@ -257,7 +257,7 @@ fn sync_label(
     }
     for (set, ids) in &changes {
         for batch in ids.chunks(session.server.marks_a_request()) {
-            check_cancelled(session.hand)?;
+            check_cancelled(session.handle)?;
             session.server.label(name, *set, batch)?;
             session.line.sent = session.line.sent.saturating_add(count(batch.len()));
         }
@@ -291,7 +291,7 @@ fn list(session: &mut Session<'_>, name: &str) -> Result<BTreeSet<ItemId>, SyncF
 
 fn read(session: &Session<'_>) -> Result<AccountLabels, SyncFailure> {
     let feeds: Vec<FeedKey> = session.streams.values().copied().collect();
-    Ok(session.hand.look(move |store| {
+    Ok(session.handle.look(move |store| {
         let mut labels = AccountLabels::default();
         for feed in feeds {
             labels.add(store.synced_labels(feed)?);
@@ -312,7 +312,7 @@ fn change_here(
     session.line.marked = session.line.marked.saturating_add(count(keys.len()));
     let request = Request::SyncLabel { name: name.to_owned(), keys, set };
     session.ask(request)?;
-    Ok(session.hand.wait_until_durable()?)
+    Ok(session.handle.wait_until_durable()?)
 }
 
 /// Writes what both sides have now, for the feeds of which it changed.

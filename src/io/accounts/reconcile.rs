@@ -38,7 +38,7 @@ fn own_title(feed: &Subscription) -> Option<String> {
 /// the server may have them, too.
 fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, SyncFailure> {
     let name = session.name.clone();
-    let mut feeds = session.hand.visit(move |host| {
+    let mut feeds = session.handle.visit(move |host| {
         let engine: &Engine = host.engine();
         let local = |feed: &Subscription, is_ended| {
             let account = feed.record.feed_settings.account.as_ref();
@@ -62,7 +62,7 @@ fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, Syn
     })?;
     let keys: Vec<FeedKey> =
         feeds.iter().filter(|feed| feed.in_account).map(|feed| feed.key).collect();
-    let mut agreed: BTreeMap<FeedKey, AgreedFeed> = session.hand.look(move |store| {
+    let mut agreed: BTreeMap<FeedKey, AgreedFeed> = session.handle.look(move |store| {
         keys.into_iter().map(|feed| Ok((feed, store.synced(feed)?.0))).collect()
     })?;
     for feed in &mut feeds {
@@ -100,7 +100,7 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
         return Err(SyncFailure::cancelled());
     }
     // What is not durable here must not change the server.
-    session.hand.wait_until_durable()?;
+    session.handle.wait_until_durable()?;
     let local = local_feeds(session)?;
     let account = session.name.clone();
     let steps = compare(&local, &remote, form_of)
@@ -197,7 +197,7 @@ fn add_here(session: &mut Session<'_>, feeds: Vec<RemoteFeed>) -> Result<(), Syn
     let wanted: BTreeMap<String, RemoteFeed> =
         feeds.into_iter().map(|feed| (form_of(&feed.url), feed)).collect();
     let (name, at) = (session.name.clone(), session.at);
-    let syncs = session.hand.visit(move |host| {
+    let syncs = session.handle.visit(move |host| {
         let feeds = host.engine().feeds.values();
         let mine = feeds.filter(|feed| feed.record.feed_settings.account.as_ref() == Some(&name));
         let found = mine.filter_map(|feed| {
@@ -219,7 +219,7 @@ fn choose(
     key: FeedKey,
     change: impl FnOnce(&mut Chosen) + Send + 'static,
 ) -> Result<(), SyncFailure> {
-    let chosen = session.hand.visit(move |host| {
+    let chosen = session.handle.visit(move |host| {
         let feed = host.engine().feeds.get(&key)?;
         let mut chosen = feed.record.chosen();
         change(&mut chosen);
@@ -239,7 +239,7 @@ fn agree(session: &mut Session<'_>, key: FeedKey, agreed: AgreedFeed) -> Result<
 /// Subscribes to a feed on the server. Returns the stream if the server names it.
 fn add_there(session: &mut Session<'_>, key: FeedKey) -> Result<Option<String>, SyncFailure> {
     let url = session
-        .hand
+        .handle
         .visit(move |host| host.engine().feeds.get(&key).map(|feed| feed.record.url.clone()))?;
     match url {
         Some(url) => session.server.edit("", &SubscriptionEdit::Add(&url)),
@@ -253,7 +253,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
         FeedStep::AddHere(_) | FeedStep::AddThere(_) => Ok(()),
         FeedStep::Connect(key, there) => connect(session, key, &there, true),
         FeedStep::Restore(key, there) => {
-            let is_free = session.hand.visit(move |host| {
+            let is_free = session.handle.visit(move |host| {
                 let engine: &Engine = host.engine();
                 let url = engine.ended.get(&key).map(|feed| feed.record.url.as_str());
                 url.is_some_and(|url| subscribed_as(engine, url).is_none())
@@ -273,7 +273,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
         FeedStep::Forget(key) => agree(session, key, AgreedFeed::default()),
         FeedStep::RemoveThere(key, stream) => {
             let is_ended = move |host: &mut dyn Host| host.engine().ended.contains_key(&key);
-            if !session.hand.visit(is_ended)? {
+            if !session.handle.visit(is_ended)? {
                 // The user restored it while the server answered.
                 return Ok(());
             }
@@ -314,7 +314,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
 /// Unsubscribes here, because the feed was unsubscribed there. A feed that the account did not bring stays.
 fn remove_here(session: &mut Session<'_>, key: FeedKey) -> Result<(), SyncFailure> {
     let at = session.at;
-    let found = session.hand.visit(move |host| {
+    let found = session.handle.visit(move |host| {
         let feed = host.engine().feeds.get(&key)?;
         let own = (!is_brought(feed)).then(|| leave_feed(feed, at));
         Some((feed.record.shown_title().to_owned(), own))
@@ -339,7 +339,7 @@ fn connect(
     let (name, agreed) = (session.name.clone(), AgreedFeed::of(there));
     let folder = agreed.folder.clone();
     // A feed that was never polled here has no title yet.
-    let is_untitled = session.hand.visit(move |host| {
+    let is_untitled = session.handle.visit(move |host| {
         host.engine().feeds.get(&key).is_some_and(|feed| feed.record.title.is_none())
     })?;
     let title = Some(there.title.clone()).filter(|title| is_untitled && !title.is_empty());
@@ -361,7 +361,7 @@ fn change_agreed(
     key: FeedKey,
     change: impl FnOnce(&mut AgreedFeed),
 ) -> Result<(), SyncFailure> {
-    let (mut agreed, _) = session.hand.look(move |store| store.synced(key))?;
+    let (mut agreed, _) = session.handle.look(move |store| store.synced(key))?;
     change(&mut agreed);
     agree(session, key, agreed)
 }

@@ -63,7 +63,7 @@ pub(super) struct KnownItems {
 
 /// A sync under way.
 pub(super) struct Session<'s> {
-    pub(super) hand: &'s LoopHandle,
+    pub(super) handle: &'s LoopHandle,
     pub(super) file: &'s AccountFile,
     pub(super) server: Server,
     pub(super) name: String,
@@ -80,7 +80,7 @@ pub(super) struct Session<'s> {
 
 impl<'s> Session<'s> {
     pub(super) fn begin(
-        hand: &'s LoopHandle,
+        handle: &'s LoopHandle,
         file: &'s AccountFile,
         account: Account,
         wish: SyncWish,
@@ -88,7 +88,7 @@ impl<'s> Session<'s> {
     ) -> Result<Self, SyncFailure> {
         let name = account.name.clone();
         let sought = name.clone();
-        let (http, runtime, offline, is_new) = hand.visit(move |host| {
+        let (http, runtime, offline, is_new) = handle.visit(move |host| {
             let runtime = tokio::runtime::Handle::current();
             let engine = host.engine();
             let (offline, is_new) = (engine.offline, feeds_of(engine, &sought).next().is_none());
@@ -98,10 +98,10 @@ impl<'s> Session<'s> {
             return Err(SyncFailure::other("backissue was started with --offline: no sync"));
         }
         let server = Server::new(http.map_err(SyncFailure::other)?, runtime, account)?;
-        let waiting = hand.clone();
+        let waiting = handle.clone();
         let server = server.cancelled_by(move || waiting.is_cancelled());
         // Without room nothing is fetched, because it would be fetched again each time.
-        let states = hand.look(|store| {
+        let states = handle.look(|store| {
             store.check_room_for_texts(0)?;
             store.account_states()
         })?;
@@ -117,13 +117,13 @@ impl<'s> Session<'s> {
         let (line, streams) = (SyncLine::default(), BTreeMap::new());
         let whole = wish.whole || is_due || is_wrong || is_new;
         let is_asked = wish.whole;
-        Ok(Self { hand, file, server, name, at, state, line, whole, is_asked, progress, streams })
+        Ok(Self { handle, file, server, name, at, state, line, whole, is_asked, progress, streams })
     }
 
     /// Returns the entries that are on both sides, as they are now.
     pub(super) fn known(&self) -> Result<KnownItems, SyncFailure> {
         let feeds: Vec<FeedKey> = self.streams.values().copied().collect();
-        Ok(self.hand.look(move |store| {
+        Ok(self.handle.look(move |store| {
             let mut known = KnownItems::default();
             for feed in feeds {
                 for (id, marks) in store.synced(feed)?.1 {
@@ -188,7 +188,7 @@ impl<'s> Session<'s> {
         let (mut done, mut refused) = (0, None);
         'sending: for (action, ids) in &changes {
             for batch in ids.chunks(self.server.marks_a_request()) {
-                check_cancelled(self.hand)?;
+                check_cancelled(self.handle)?;
                 (self.progress)("sending marks", done, all);
                 match self.send_batch(*action, batch) {
                     Ok(taken) => done = done.saturating_add(taken),
@@ -277,7 +277,7 @@ impl<'s> Session<'s> {
     /// Sends the engine what the server changed and waits until the change is durable. A refusal is an error, and so is a write that
     /// failed: what is not durable here must neither count as synced nor be sent.
     pub(super) fn ask(&self, request: Request) -> Result<(), SyncFailure> {
-        self.hand.arrive(request).map_err(|fault| match fault {
+        self.handle.arrive(request).map_err(|fault| match fault {
             ArrivalFault::Ended(ended) => ended.into(),
             ArrivalFault::Refused(why) => SyncFailure::other(why),
             ArrivalFault::Unwritten(text) => SyncFailure { text, kind: FailureKind::Unwritten },
@@ -289,9 +289,9 @@ impl<'s> Session<'s> {
         if syncs.is_empty() {
             return Ok(());
         }
-        let before = self.hand.visit(|host| host.engine().synced)?;
+        let before = self.handle.visit(|host| host.engine().synced)?;
         self.ask(Request::Sync(syncs))?;
-        let after = self.hand.visit(|host| host.engine().synced)?;
+        let after = self.handle.visit(|host| host.engine().synced)?;
         let new = after.new.saturating_sub(before.new);
         self.line.new = self.line.new.saturating_add(new);
         let edited = after.edited.saturating_sub(before.edited);
@@ -316,6 +316,6 @@ pub(super) fn check_emptied(lists_none: bool, known: &KnownItems) -> Result<(), 
     )))
 }
 
-pub(super) fn check_cancelled(hand: &LoopHandle) -> Result<(), SyncFailure> {
-    if hand.is_cut_short() { Err(SyncFailure::cancelled()) } else { Ok(()) }
+pub(super) fn check_cancelled(handle: &LoopHandle) -> Result<(), SyncFailure> {
+    if handle.is_cut_short() { Err(SyncFailure::cancelled()) } else { Ok(()) }
 }

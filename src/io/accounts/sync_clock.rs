@@ -81,22 +81,22 @@ impl Schedule {
 }
 
 /// Starts the thread that syncs accounts until the loop ends. Without accounts it only looks now and then whether there is one.
-pub fn start(hand: LoopHandle) {
+pub fn start(handle: LoopHandle) {
     let (sender, triggers) = channel();
-    watch(&hand, sender);
+    watch(&handle, sender);
     let run = move || {
         let mut schedules = BTreeMap::new();
         // The loop has ended, which ends this thread, too.
-        while run_once(&hand, &triggers, &mut schedules).is_ok() {}
+        while run_once(&handle, &triggers, &mut schedules).is_ok() {}
     };
     // Without this thread, accounts are synced by commands only.
     std::thread::Builder::new().name("sync".into()).spawn(run).ok();
 }
 
 /// Sends a trigger for each change that the server should know.
-fn watch(hand: &LoopHandle, sender: Sender<Trigger>) {
+fn watch(handle: &LoopHandle, sender: Sender<Trigger>) {
     let mut asked = None;
-    hand.watch(Box::new(move |engine: &Engine, events: &[Event]| {
+    handle.watch(Box::new(move |engine: &Engine, events: &[Event]| {
         let before = asked.replace(engine.syncs_asked);
         let is_asked = before.is_some_and(|before| before != engine.syncs_asked);
         let is_change = |event: &Event| {
@@ -120,11 +120,11 @@ fn watch(hand: &LoopHandle, sender: Sender<Trigger>) {
 
 /// Syncs the accounts that are due, and waits for the next trigger or time.
 fn run_once(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     triggers: &Receiver<Trigger>,
     schedules: &mut BTreeMap<String, Schedule>,
 ) -> Result<(), LoopEnded> {
-    let (file, every, offline) = hand.visit(|host| {
+    let (file, every, offline) = handle.visit(|host| {
         let engine = host.engine();
         let every = Duration::from_mins(engine.settings.sync.every_minutes.into());
         (AccountFile::of(&engine.settings), every, engine.offline)
@@ -133,7 +133,7 @@ fn run_once(
     let accounts = file.as_ref().and_then(|file| file.read().ok()).unwrap_or_default();
     let now = clock::instant();
     if let Some(file) = &file {
-        show_accounts(hand, file)?;
+        show_accounts(handle, file)?;
     }
     schedules.retain(|name, _| accounts.iter().any(|account| account.name == *name));
     for account in accounts.iter().filter(|_| !offline) {
@@ -147,17 +147,17 @@ fn run_once(
             // It was removed while another account was synced.
             continue;
         }
-        let one = hand.another();
+        let one = handle.another();
         let synced = sync(&one, file, &account.name, SyncWish::default(), &|_, _, _| {});
         let failure = synced.err();
         let kind = failure.as_ref().map(|failure| failure.kind);
         let is_asked = schedule.is_asked;
         schedule.ended(kind, clock::instant(), every);
-        show_accounts(hand, file)?;
+        show_accounts(handle, file)?;
         if let Some(SyncFailure { text, .. }) =
             failure.filter(|_| is_asked || schedule.failures == 1)
         {
-            hand.visit(move |host| host.complain(text))?;
+            handle.visit(move |host| host.complain(text))?;
         }
     }
     let due = schedules.values().map(|schedule| schedule.next).min();
@@ -180,10 +180,10 @@ fn run_once(
 
 /// Lists the accounts in the reader, with their last syncs. The file is read again, because accounts can be added and removed during
 /// a sync.
-fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded> {
+fn show_accounts(handle: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded> {
     // What cannot be read is reported by the commands that need it. Without a file, it is unknown which accounts there are.
     let Some(accounts) = file.read().ok().filter(|_| file.is_there()) else { return Ok(()) };
-    let known = hand.look(|store| store.account_states()).unwrap_or_default();
+    let known = handle.look(|store| store.account_states()).unwrap_or_default();
     let fails = |name: &str| {
         let newest = known.get(name).and_then(|state| state.log.last());
         newest.is_some_and(|line| line.failure.is_some())
@@ -191,11 +191,11 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
     let mut unsent = BTreeMap::new();
     for name in accounts.iter().map(|account| account.name.clone()).filter(|name| fails(name)) {
         let sought = name.clone();
-        let feeds = hand.visit(move |host| {
+        let feeds = handle.visit(move |host| {
             let feeds = account_sync::feeds_of(host.engine(), &sought);
             feeds.map(|feed| feed.key).collect::<Vec<_>>()
         })?;
-        unsent.insert(name, hand.look(move |store| store.unsent_marks(&feeds)).unwrap_or(0));
+        unsent.insert(name, handle.look(move |store| store.unsent_marks(&feeds)).unwrap_or(0));
     }
     let status = |account: &Account| {
         let state = known.get(&account.name);
@@ -213,7 +213,7 @@ fn show_accounts(hand: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded>
         }
     };
     let seen: Vec<AccountStatus> = accounts.iter().map(status).collect();
-    hand.visit(move |host| {
+    handle.visit(move |host| {
         let has_lost = account_sync::lost_feeds(host.engine(), &seen).next().is_some();
         if has_lost || host.engine().accounts != seen {
             host.ask(Request::AccountsSeen(seen), false);
@@ -228,7 +228,7 @@ const TURN_LOOK: Duration = Duration::from_millis(50);
 
 /// Syncs an account and writes a line to its log, also if the sync fails.
 pub fn sync(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     file: &AccountFile,
     name: &str,
     wish: SyncWish,
@@ -239,7 +239,7 @@ pub fn sync(
         if let Ok(turn) = TURN.try_acquire() {
             break turn;
         }
-        check_cancelled(hand)?;
+        check_cancelled(handle)?;
         std::thread::sleep(TURN_LOOK);
     };
     let accounts = file.read().map_err(SyncFailure::other)?;
@@ -251,12 +251,12 @@ pub fn sync(
         progress(what, done, all);
         let (account, what) = (name.to_owned(), what.to_owned());
         let shown = (all > 0).then_some(SyncProgress { account, what, done, all });
-        show_progress(hand, shown);
+        show_progress(handle, shown);
     };
-    let mut session = Session::begin(hand, file, account, wish, &shown)?;
+    let mut session = Session::begin(handle, file, account, wish, &shown)?;
     let started = clock::instant();
     let result = run(&mut session);
-    show_progress(hand, None);
+    show_progress(handle, None);
     let usage = session.server.usage();
     let line = SyncLine {
         at: clock::now(),
@@ -276,7 +276,7 @@ pub fn sync(
     let (whole_at, unread_start) = (session.state.whole_at, session.state.unread_start);
     let (changes, held) = (session.state.changes, session.state.held);
     let refused = session.state.refused;
-    let noted = hand.look(move |store| {
+    let noted = handle.look(move |store| {
         store.change_account_state(&name, |state| {
             state.log.push(kept);
             (state.skipped, state.whole_at) = (skipped, whole_at);
@@ -289,8 +289,8 @@ pub fn sync(
 }
 
 /// Shows in the reader how far a sync is.
-fn show_progress(hand: &LoopHandle, progress: Option<SyncProgress>) {
-    hand.do_later(move |host| {
+fn show_progress(handle: &LoopHandle, progress: Option<SyncProgress>) {
+    handle.do_later(move |host| {
         host.ask(Request::SyncProgress(progress), false);
     });
 }

@@ -31,21 +31,21 @@ const OK: &str = "OK";
 
 /// Carries out a change.
 pub(super) fn carry_out(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     device: &str,
     asked: ServedCall,
 ) -> Result<String, ReplyFault> {
     match asked {
         ServedCall::Edit { edits, ids } => {
-            let entries = hand.look(move |store| store.numbered(&ids))?;
+            let entries = handle.look(move |store| store.numbered(&ids))?;
             let keys: Vec<EntryKey> = entries.into_iter().map(|(_, key)| key).collect();
             for edit in edits {
-                self::edit(hand, device, edit, keys.clone())?;
+                self::edit(handle, device, edit, keys.clone())?;
             }
         }
-        ServedCall::MarkAll { stream, until } => mark_all(hand, device, stream, until)?,
+        ServedCall::MarkAll { stream, until } => mark_all(handle, device, stream, until)?,
         ServedCall::Subscribe { url, title, folder, is_quick } => {
-            let added = subscribe(hand, device, &url, title, folder);
+            let added = subscribe(handle, device, &url, title, folder);
             if is_quick {
                 return match added {
                     Ok(feed) => Ok(served::write_quick_add(Ok(feed.0))),
@@ -57,11 +57,11 @@ pub(super) fn carry_out(
             }
             added?;
         }
-        ServedCall::Unsubscribe(stream) => unsubscribe(hand, device, stream)?,
+        ServedCall::Unsubscribe(stream) => unsubscribe(handle, device, stream)?,
         ServedCall::Rearrange { feed, title, into, from } => {
-            let key = hand.visit(move |host| named_feed(host.engine(), &feed))?;
+            let key = handle.visit(move |host| named_feed(host.engine(), &feed))?;
             let key = key.ok_or_else(unknown_feed)?;
-            arrange(hand, device, move |of, chosen| {
+            arrange(handle, device, move |of, chosen| {
                 of == key && {
                     chosen.own_title = title.clone().or(chosen.own_title.take());
                     move_tags(&mut chosen.tags, &into, &from);
@@ -69,7 +69,7 @@ pub(super) fn carry_out(
                 }
             })?;
         }
-        ServedCall::RenameFolder { from, to } => arrange(hand, device, move |_, chosen| {
+        ServedCall::RenameFolder { from, to } => arrange(handle, device, move |_, chosen| {
             let place = chosen.tags.iter().position(|tag| *tag == from);
             place.is_some_and(|place| {
                 chosen.tags.retain(|tag| *tag != from && *tag != to);
@@ -77,7 +77,7 @@ pub(super) fn carry_out(
                 true
             })
         })?,
-        ServedCall::RemoveFolder(name) => arrange(hand, device, move |_, chosen| {
+        ServedCall::RemoveFolder(name) => arrange(handle, device, move |_, chosen| {
             let before = chosen.tags.len();
             chosen.tags.retain(|tag| *tag != name);
             chosen.tags.len() < before
@@ -94,9 +94,9 @@ pub(super) fn carry_out(
 }
 
 /// Writes a step into the log of a device.
-fn note(hand: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result<(), ReplyFault> {
+fn note(handle: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result<(), ReplyFault> {
     let (device, at) = (device.to_owned(), clock::precise_now());
-    hand.look(move |store| {
+    handle.look(move |store| {
         store.change_device(&device, at, |record| {
             record.steps.push(DeviceStep { at, changes });
             Some(())
@@ -106,17 +106,17 @@ fn note(hand: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result<(
 }
 
 fn edit(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     device: &str,
     edit: TagEdit,
     keys: Vec<EntryKey>,
 ) -> Result<(), ReplyFault> {
     match edit {
-        TagEdit::Read(value) => mark(hand, device, Flag::Read, value, keys),
-        TagEdit::Starred(value) => mark(hand, device, Flag::Starred, value, keys),
+        TagEdit::Read(value) => mark(handle, device, Flag::Read, value, keys),
+        TagEdit::Starred(value) => mark(handle, device, Flag::Starred, value, keys),
         TagEdit::Label(name, set) => {
             let wanted = name.clone();
-            let (ids, is_folder) = hand.visit(move |host| {
+            let (ids, is_folder) = handle.visit(move |host| {
                 let engine = host.engine();
                 let named = engine.filters.list.iter();
                 let named = named.filter(|filter| filter.action.label() == Some(wanted.as_str()));
@@ -128,7 +128,7 @@ fn edit(
                 // An entry cannot have the label of a name that is a folder: lists would mix both.
                 return Ok(());
             }
-            let keys = hand.look(move |store| {
+            let keys = handle.look(move |store| {
                 let has = |key: &EntryKey| {
                     store.filters_that_hit(*key).iter().any(|filter| ids.contains(filter))
                 };
@@ -138,34 +138,39 @@ fn edit(
                 return Ok(());
             }
             let change = DeviceChange::Labelled { name: name.clone(), keys: keys.clone(), set };
-            note(hand, device, vec![change])?;
-            Ok(hand.arrive(Request::SyncLabel { name, keys, set })?)
+            note(handle, device, vec![change])?;
+            Ok(handle.arrive(Request::SyncLabel { name, keys, set })?)
         }
     }
 }
 
 /// Sets or clears a mark, as the reader's own keys do.
 fn mark(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     device: &str,
     flag: Flag,
     value: bool,
     keys: Vec<EntryKey>,
 ) -> Result<(), ReplyFault> {
-    let joins = hand.visit(|host| host.engine().settings.join != Join::Never)?;
-    let plan = hand.look(move |store| store.plan_mark(&keys, (flag, value, joins)))?;
+    let joins = handle.visit(|host| host.engine().settings.join != Join::Never)?;
+    let plan = handle.look(move |store| store.plan_mark(&keys, (flag, value, joins)))?;
     if plan.changing.is_empty() {
         return Ok(());
     }
     let is_old = flag == Flag::Read && !value && plan.all_from_history;
     let flag = if is_old { Flag::FromHistory } else { flag };
     let change = MarkChange { flag, value, keys: plan.changing };
-    note(hand, device, vec![DeviceChange::Marked(change.clone())])?;
-    Ok(hand.arrive(Request::Mark(change))?)
+    note(handle, device, vec![DeviceChange::Marked(change.clone())])?;
+    Ok(handle.arrive(Request::Mark(change))?)
 }
 
-fn mark_all(hand: &LoopHandle, device: &str, stream: Stream, until: u64) -> Result<(), ReplyFault> {
-    let wanted = hand.visit(move |host| {
+fn mark_all(
+    handle: &LoopHandle,
+    device: &str,
+    stream: Stream,
+    until: u64,
+) -> Result<(), ReplyFault> {
+    let wanted = handle.visit(move |host| {
         let unread = StreamWanted {
             stream,
             within: Vec::new(),
@@ -179,9 +184,9 @@ fn mark_all(hand: &LoopHandle, device: &str, stream: Stream, until: u64) -> Resu
         };
         wanted_here(host.engine(), &unread)
     })?;
-    let found = hand.look(move |store| store.numbered_entries(&wanted))?;
+    let found = handle.look(move |store| store.numbered_entries(&wanted))?;
     let keys = found.entries.into_iter().map(|(_, key)| key).collect();
-    mark(hand, device, Flag::Read, true, keys)
+    mark(handle, device, Flag::Read, true, keys)
 }
 
 fn unknown_feed() -> ReplyFault {
@@ -201,19 +206,19 @@ fn named_feed(engine: &Engine, stream: &Stream) -> Option<FeedKey> {
 
 /// Counts what a device did since a time.
 fn done_since(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     device: &str,
     since: DateTime<Utc>,
     is_kind: fn(&DeviceChange) -> bool,
 ) -> Result<usize, ReplyFault> {
     let device = device.to_owned();
-    let records = hand.look(|store| store.device_records())?;
+    let records = handle.look(|store| store.device_records())?;
     Ok(records.get(&device).map_or(0, |record| record.count(since, is_kind)))
 }
 
 /// Subscribes to an address of the web. What the address answers is not told to the device.
 fn subscribe(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     device: &str,
     url: &str,
     title: String,
@@ -229,12 +234,12 @@ fn subscribe(
     };
     let address = address.to_string();
     let wanted = address.clone();
-    if hand.visit(move |host| subscribed_as(host.engine(), &wanted))?.is_some() {
+    if handle.visit(move |host| subscribed_as(host.engine(), &wanted))?.is_some() {
         return Err(ReplyFault::refused(400, "already subscribed to this address"));
     }
     let hour_ago = clock::now() - TimeDelta::hours(1);
     let is_added = |change: &DeviceChange| matches!(change, DeviceChange::Subscribed(_));
-    if done_since(hand, device, hour_ago, is_added)? >= ADDED_MAX {
+    if done_since(handle, device, hour_ago, is_added)? >= ADDED_MAX {
         return Err(ReplyFault::refused(
             429,
             format!("a device can add {ADDED_MAX} feeds in an hour: try again later"),
@@ -248,15 +253,15 @@ fn subscribe(
         ..Subscribe::default()
     };
     // The number of the feed is known only afterwards.
-    hand.arrive(Request::Import(vec![subscribe]))?;
-    let feed = hand.visit(move |host| subscribed_as(host.engine(), &address))?;
+    handle.arrive(Request::Import(vec![subscribe]))?;
+    let feed = handle.visit(move |host| subscribed_as(host.engine(), &address))?;
     let feed = feed.ok_or_else(|| ReplyFault::refused(400, "this address cannot be added"))?;
-    note(hand, device, vec![DeviceChange::Subscribed(feed)])?;
+    note(handle, device, vec![DeviceChange::Subscribed(feed)])?;
     Ok(feed)
 }
 
-fn unsubscribe(hand: &LoopHandle, device: &str, stream: Stream) -> Result<(), ReplyFault> {
-    let found = hand.visit(move |host| {
+fn unsubscribe(handle: &LoopHandle, device: &str, stream: Stream) -> Result<(), ReplyFault> {
+    let found = handle.visit(move |host| {
         let key = named_feed(host.engine(), &stream)?;
         let record = &host.engine().feeds.get(&key)?.record;
         let title = record.shown_title().to_owned();
@@ -265,17 +270,17 @@ fn unsubscribe(hand: &LoopHandle, device: &str, stream: Stream) -> Result<(), Re
     let (feed, title, is_of_account) = found.ok_or_else(unknown_feed)?;
     let day_ago = clock::now() - TimeDelta::days(1);
     let is_removed = |change: &DeviceChange| matches!(change, DeviceChange::Unsubscribed(_));
-    let is_much = done_since(hand, device, day_ago, is_removed)? >= REMOVED_MAX;
+    let is_much = done_since(handle, device, day_ago, is_removed)? >= REMOVED_MAX;
     if is_much || is_of_account {
         let why = if is_of_account { "it is one of an account" } else { "it removed many today" };
         let text = format!(
             "the device '{device}' asks to unsubscribe from '{title}' ({why}): 'backissue unsubscribe {feed}' does it"
         );
-        hand.do_later(move |host| host.complain(text));
+        handle.do_later(move |host| host.complain(text));
         return Err(ReplyFault::refused(403, "the reader must unsubscribe from this feed"));
     }
-    note(hand, device, vec![DeviceChange::Unsubscribed(feed)])?;
-    Ok(hand.arrive(Request::Unsubscribe(feed))?)
+    note(handle, device, vec![DeviceChange::Unsubscribed(feed)])?;
+    Ok(handle.arrive(Request::Unsubscribe(feed))?)
 }
 
 /// Moves a feed between folders. `FreshRSS` has one folder a feed, so a new one alone takes the place of the first.
@@ -289,11 +294,11 @@ fn move_tags(tags: &mut Vec<String>, into: &[String], from: &[String]) {
 
 /// Changes titles and tags of feeds, as one step. `change` returns whether it is to change the feed.
 fn arrange(
-    hand: &LoopHandle,
+    handle: &LoopHandle,
     device: &str,
     change: impl Fn(FeedKey, &mut Chosen) -> bool + Send + 'static,
 ) -> Result<(), ReplyFault> {
-    let planned = hand.visit(move |host| {
+    let planned = handle.visit(move |host| {
         let feeds = host.engine().feeds.values();
         let planned = feeds.filter_map(|feed| {
             let before = feed.record.chosen();
@@ -308,15 +313,15 @@ fn arrange(
     let before = |(key, before, _): &(FeedKey, Chosen, Chosen)| {
         DeviceChange::Arranged(*key, Box::new(before.clone()))
     };
-    note(hand, device, planned.iter().map(before).collect())?;
+    note(handle, device, planned.iter().map(before).collect())?;
     let requests = planned.into_iter().map(|(key, _, after)| Request::Set(key, Box::new(after)));
-    Ok(hand.arrive(Request::Together(requests.collect()))?)
+    Ok(handle.arrive(Request::Together(requests.collect()))?)
 }
 
 /// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
-pub(super) fn undo(hand: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
+pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
     let (device, now) = (device.to_owned(), clock::now());
-    let step = hand.look(move |store| {
+    let step = handle.look(move |store| {
         if !store.device_records()?.contains_key(&device) {
             return Ok(None);
         }
@@ -335,7 +340,7 @@ pub(super) fn undo(hand: &LoopHandle, device: &str) -> Result<Option<String>, Re
             DeviceChange::Unsubscribed(feed) => Request::SubscribeAgain(feed),
             DeviceChange::Arranged(feed, before) => Request::Set(feed, before),
         };
-        hand.arrive(request)?;
+        handle.arrive(request)?;
     }
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     Ok(Some(format!("{words}{more}, of {}", step.at.format("%Y-%m-%d %H:%M UTC"))))

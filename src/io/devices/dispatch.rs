@@ -14,8 +14,8 @@ use crate::io::store::DeviceRecord;
 const SEEN_AGAIN: TimeDelta = TimeDelta::minutes(10);
 
 /// Answers a device. An error means that this process no longer has the store.
-pub fn reply(hand: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
-    match answer(hand, call) {
+pub fn reply(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
+    match answer(handle, call) {
         Ok(text) => Ok(DeviceReply { status: 200, text }),
         Err(ReplyFault::Refused(reply)) => Ok(reply),
         Err(ReplyFault::Ended(ended)) => Err(ended),
@@ -23,14 +23,14 @@ pub fn reply(hand: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEn
 }
 
 /// Takes back the last change of a device. Returns it in words; `None` if there is none. The error is a sentence.
-pub fn undo(hand: &LoopHandle, device: &str) -> Result<Option<String>, String> {
-    changes::undo(hand, device).map_err(|fault| match fault {
+pub fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, String> {
+    changes::undo(handle, device).map_err(|fault| match fault {
         ReplyFault::Ended(ended) => ended.to_string(),
         ReplyFault::Refused(reply) => reply.text,
     })
 }
 
-fn answer(hand: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> {
+fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> {
     let read = served::read_call(&call.path, &call.query, call.form.as_deref());
     let asked = read.map_err(|fault| {
         let status = if fault == served::CallFault::NotOffered { 404 } else { 400 };
@@ -38,7 +38,7 @@ fn answer(hand: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> {
     })?;
     let now = clock::now();
     let device = call.device.clone();
-    hand.look(move |store| {
+    handle.look(move |store| {
         let seen = store.device_records()?.get(&device).and_then(|record| record.seen);
         if seen.is_some_and(|seen| now - seen < SEEN_AGAIN && seen <= now) {
             return Ok(());
@@ -49,18 +49,18 @@ fn answer(hand: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> {
         };
         store.change_device(&device, now, seen).map(drop)
     })?;
-    give_numbers(hand)?;
-    match replies::read(hand, &asked)? {
+    give_numbers(handle)?;
+    match replies::read(handle, &asked)? {
         Some(text) => Ok(text),
-        None => changes::carry_out(hand, &call.device, asked),
+        None => changes::carry_out(handle, &call.device, asked),
     }
 }
 
 /// Gives numbers to new entries, and waits until they are durable: a number that a device has is never given again.
-fn give_numbers(hand: &LoopHandle) -> Result<(), ReplyFault> {
+fn give_numbers(handle: &LoopHandle) -> Result<(), ReplyFault> {
     let now = u64::try_from(clock::precise_now().timestamp_micros()).unwrap_or_default();
-    if hand.look(move |store| store.give_numbers(now))? {
-        hand.wait_until_durable()?;
+    if handle.look(move |store| store.give_numbers(now))? {
+        handle.wait_until_durable()?;
     }
     Ok(())
 }

@@ -55,8 +55,8 @@ impl DeviceServer {
     }
 
     /// Notes that this process has the store, or no longer has it.
-    pub fn has_store(&self, hand: Option<LoopHandle>) {
-        self.store.send_replace(hand);
+    pub fn has_store(&self, handle: Option<LoopHandle>) {
+        self.store.send_replace(handle);
     }
 
     /// Answers a request. It may wait for the store.
@@ -183,9 +183,9 @@ impl DeviceServer {
     fn ask(&self, call: &DeviceCall) -> DeviceReply {
         let began = clock::instant();
         loop {
-            let hand = self.store.borrow().clone();
-            let reply = match hand {
-                Some(hand) => reply(&hand, call).ok(),
+            let handle = self.store.borrow().clone();
+            let reply = match handle {
+                Some(handle) => reply(&handle, call).ok(),
                 None => self.ask_owner(call),
             };
             if let Some(reply) = reply {

@@ -90,21 +90,21 @@ impl From<ArrivalFault> for ReplyFault {
 }
 
 /// Answers a request that changes nothing; `None` if it is one that changes something.
-pub(super) fn read(hand: &LoopHandle, asked: &ServedCall) -> Result<Option<String>, ReplyFault> {
+pub(super) fn read(handle: &LoopHandle, asked: &ServedCall) -> Result<Option<String>, ReplyFault> {
     let text = match asked {
-        ServedCall::Tags => hand.visit(|host| tags(host.engine()))?,
-        ServedCall::Subscriptions => hand.visit(|host| {
+        ServedCall::Tags => handle.visit(|host| tags(host.engine()))?,
+        ServedCall::Subscriptions => handle.visit(|host| {
             served::write_subscriptions(host.engine().feeds.values().map(served_feed))
         })?,
-        ServedCall::Counts => counts(hand)?,
+        ServedCall::Counts => counts(handle)?,
         ServedCall::Ids(wanted) => {
-            let page = page(hand, wanted)?;
+            let page = page(handle, wanted)?;
             let ids: Vec<u64> = page.entries.iter().map(|(id, _)| *id).collect();
             served::write_ids(&ids, continuation(&page))
         }
         ServedCall::Contents(wanted) => {
-            let mut page = page(hand, wanted)?;
-            let items = items(hand, &page.entries)?;
+            let mut page = page(handle, wanted)?;
+            let items = items(handle, &page.entries)?;
             if let Some(last) = items.last().map(|item| item.id) {
                 let before = page.entries.len();
                 let end = page.entries.iter().position(|(id, _)| *id == last);
@@ -113,11 +113,13 @@ pub(super) fn read(hand: &LoopHandle, asked: &ServedCall) -> Result<Option<Strin
             }
             served::write_items(items, continuation(&page))
         }
-        ServedCall::Atom(wanted) => served::write_atom(&items(hand, &page(hand, wanted)?.entries)?),
+        ServedCall::Atom(wanted) => {
+            served::write_atom(&items(handle, &page(handle, wanted)?.entries)?)
+        }
         ServedCall::Items(ids) => {
             let ids = ids.clone();
-            let entries = hand.look(move |store| store.numbered(&ids))?;
-            served::write_items(items(hand, &entries)?, None)
+            let entries = handle.look(move |store| store.numbered(&ids))?;
+            served::write_items(items(handle, &entries)?, None)
         }
         ServedCall::Edit { .. }
         | ServedCall::MarkAll { .. }
@@ -206,16 +208,16 @@ pub(super) fn wanted_here(engine: &Engine, wanted: &StreamWanted) -> EntriesWant
     }
 }
 
-fn page(hand: &LoopHandle, wanted: &StreamWanted) -> Result<NumberedEntries, ReplyFault> {
+fn page(handle: &LoopHandle, wanted: &StreamWanted) -> Result<NumberedEntries, ReplyFault> {
     let wanted = wanted.clone();
-    let here = hand.visit(move |host| wanted_here(host.engine(), &wanted))?;
-    Ok(hand.look(move |store| store.numbered_entries(&here))?)
+    let here = handle.visit(move |host| wanted_here(host.engine(), &wanted))?;
+    Ok(handle.look(move |store| store.numbered_entries(&here))?)
 }
 
 /// Reads entries with their texts, in the given order, until the answer is as long as it may be. Those that cannot be read are left
 /// out. Texts are read on this thread, so that the reader's keys do not wait for them.
-fn items(hand: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedItem>, ReplyFault> {
-    let texts = hand.look(|store| Ok(store.texts()))?;
+fn items(handle: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedItem>, ReplyFault> {
+    let texts = handle.look(|store| Ok(store.texts()))?;
     let (mut items, mut bytes) = (Vec::with_capacity(entries.len()), 0_usize);
     for slice in entries.chunks(SLICE) {
         let mut by_feed: BTreeMap<FeedKey, BTreeSet<u32>> = BTreeMap::new();
@@ -232,11 +234,11 @@ fn items(hand: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedIte
                 LoadedEntry { body, full: texts.page(key), ..entry }
             })
             .collect();
-        let marked = hand.look(move |store| {
+        let marked = handle.look(move |store| {
             let marked = read.into_iter().map(|entry| store.with_marks(entry));
             marked.collect::<Result<Vec<_>, _>>()
         })?;
-        let mut views = hand.visit(move |host| {
+        let mut views = handle.visit(move |host| {
             let engine = host.engine();
             let there = marked.into_iter().filter_map(|entry| {
                 let feed = served_feed(engine.feeds.get(&entry.key.feed)?);
@@ -280,14 +282,14 @@ fn served_item(id: u64, feed: ServedFeed, view: EntryView) -> ServedItem {
 }
 
 /// Answers with the numbers of unread entries: of all feeds, of each feed, and of each folder.
-fn counts(hand: &LoopHandle) -> Result<String, ReplyFault> {
-    let feeds = hand.visit(|host| {
+fn counts(handle: &LoopHandle) -> Result<String, ReplyFault> {
+    let feeds = handle.visit(|host| {
         let feeds = host.engine().feeds.values();
         let counts = feeds.map(|feed| (feed.key, feed.record.tags.clone(), feed.counters.unread));
         counts.filter(|(_, _, unread)| *unread > 0).collect::<Vec<_>>()
     })?;
     let keys: Vec<FeedKey> = feeds.iter().map(|(key, ..)| *key).collect();
-    let newest = hand.look(move |store| {
+    let newest = handle.look(move |store| {
         let newest = keys.into_iter().map(|key| Ok((key, store.newest_number(key)?)));
         newest.collect::<Result<BTreeMap<FeedKey, u64>, StoreError>>()
     })?;

@@ -66,7 +66,7 @@ struct Guests {
 #[derive(Clone)]
 struct Service {
     kind: OwnerKind,
-    hand: LoopHandle,
+    handle: LoopHandle,
     run: Arc<RunCommand>,
     guests: Arc<Guests>,
 }
@@ -77,7 +77,7 @@ impl Listener {
     pub fn start(
         socket: &Path,
         kind: OwnerKind,
-        hand: LoopHandle,
+        handle: LoopHandle,
         run: Arc<RunCommand>,
     ) -> Result<Self, String> {
         let cannot = |error: io::Error| {
@@ -96,7 +96,7 @@ impl Listener {
         listener.set_nonblocking(true).map_err(cannot)?;
         let listener = UnixListener::from_std(listener).map_err(cannot)?;
         let guests = Arc::<Guests>::default();
-        let service = Service { kind, hand, run, guests: Arc::clone(&guests) };
+        let service = Service { kind, handle, run, guests: Arc::clone(&guests) };
         let accepting = tokio::spawn(async move {
             loop {
                 match listener.accept().await {
@@ -126,7 +126,7 @@ impl Listener {
     /// Returns a function that cancels all commands of other processes.
     pub fn canceller(&self) -> impl Fn() + Send + use<> {
         let guests = Arc::clone(&self.guests);
-        move || guests.hands.borrow().iter().for_each(|(hand, _)| hand.cancel())
+        move || guests.hands.borrow().iter().for_each(|(handle, _)| handle.cancel())
     }
 
     /// Closes the connections of all running commands, so that a process that does not read its output no longer delays its
@@ -140,9 +140,9 @@ impl Listener {
 
     /// Cancels commands of other processes: all of them, or only those that never end on their own.
     pub fn cancel_guests(&self, all: bool) {
-        for (hand, _) in self.guests.hands.borrow().iter() {
-            if all || hand.is_endless() {
-                hand.cancel();
+        for (handle, _) in self.guests.hands.borrow().iter() {
+            if all || handle.is_endless() {
+                handle.cancel();
             }
         }
     }
@@ -248,13 +248,13 @@ impl Service {
     }
 
     fn run(&self, stream: &UnixStream, arguments: Vec<String>) -> io::Result<()> {
-        let hand = self.hand.another();
-        let output = GuestOutput::attend(stream, hand.clone())?;
+        let handle = self.handle.another();
+        let output = GuestOutput::attend(stream, handle.clone())?;
         let shut = stream.try_clone()?;
-        self.guests.hands.send_modify(|hands| hands.push((hand.clone(), shut)));
-        let ended = (self.run)(arguments, Rc::clone(&output), hand.clone());
+        self.guests.hands.send_modify(|hands| hands.push((handle.clone(), shut)));
+        let ended = (self.run)(arguments, Rc::clone(&output), handle.clone());
         output.send(&ended);
-        self.guests.hands.send_modify(|hands| hands.retain(|(other, _)| !other.is_same(&hand)));
+        self.guests.hands.send_modify(|hands| hands.retain(|(other, _)| !other.is_same(&handle)));
         // Close the connection, so that the thread that receives messages from the guest ends.
         stream.shutdown(Shutdown::Both)
     }
@@ -288,7 +288,7 @@ impl Service {
             let why = "another process is taking over the store; try again in a moment";
             return write_frame(&mut stream, &OwnerMessage::Refused(why.into()));
         }
-        self.hand.visit(|host| host.end(Ending::HandOver)).ok();
+        self.handle.visit(|host| host.end(Ending::HandOver)).ok();
         Ok(())
     }
 }
@@ -305,7 +305,7 @@ struct Served<'a>(&'a Service);
 impl Drop for Served<'_> {
     fn drop(&mut self) {
         self.0.guests.served.fetch_sub(1, Ordering::SeqCst);
-        self.0.hand.wake();
+        self.0.handle.wake();
     }
 }
 
@@ -324,14 +324,14 @@ pub struct GuestOutput {
 impl GuestOutput {
     /// Starts receiving messages from the process while its command runs. The process may cancel the command, send a file, or
     /// end.
-    pub fn attend(stream: &UnixStream, hand: LoopHandle) -> io::Result<Rc<Self>> {
+    pub fn attend(stream: &UnixStream, handle: LoopHandle) -> io::Result<Rc<Self>> {
         let (sender, files) = channel();
         let closed = Arc::<AtomicBool>::default();
         let (mut heard, ended) = (stream.try_clone()?, Arc::clone(&closed));
         std::thread::Builder::new().name("guest ear".into()).spawn(move || {
-            listen(&mut heard, &hand, &sender);
+            listen(&mut heard, &handle, &sender);
             ended.store(true, Ordering::Relaxed);
-            hand.cancel();
+            handle.cancel();
         })?;
         let stream = stream.try_clone()?;
         Ok(Rc::new(Self { stream, closed, begun: Cell::new(false), files }))
@@ -356,10 +356,10 @@ impl GuestOutput {
 }
 
 /// Receives messages from the process until it ends or sends an unexpected one.
-fn listen(stream: &mut UnixStream, hand: &LoopHandle, files: &Sender<ClientMessage>) {
+fn listen(stream: &mut UnixStream, handle: &LoopHandle, files: &Sender<ClientMessage>) {
     while let Ok(Some(message)) = read_frame(stream) {
         match message {
-            ClientMessage::Cancel => hand.cancel(),
+            ClientMessage::Cancel => handle.cancel(),
             ClientMessage::FileBytes(_) | ClientMessage::FileEnd(_) | ClientMessage::Opened(_) => {
                 if files.send(message).is_err() {
                     return;

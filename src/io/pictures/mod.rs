@@ -244,7 +244,7 @@ fn half_blocks(image: DynamicImage, size: Size, colours: Colours) -> Drawn {
     let rows = rows_of(&buffer, |_, cell| DrawnCell {
         symbol: cell.symbol().to_owned(),
         ink: shown(cell.fg).unwrap_or(Ink::Default),
-        ground: shown(cell.bg).unwrap_or(Ink::Default),
+        background: shown(cell.bg).unwrap_or(Ink::Default),
         paints: false,
     });
     Ok(Drawing { rows, ..Drawing::default() })
@@ -266,7 +266,7 @@ fn kitty(image: DynamicImage, size: Size, wanted: &DrawingWanted) -> Drawn {
         }
         let [_, red, green, blue] = id.to_be_bytes();
         let (symbol, ink) = (symbol.to_owned(), Ink::Rgb(red, green, blue));
-        DrawnCell { symbol, ink, ground: Ink::Default, paints: true }
+        DrawnCell { symbol, ink, background: Ink::Default, paints: true }
     });
     Ok(Drawing { rows, whole: false, sent: Some(SentPictures { id, data: Arc::from(data) }) })
 }
@@ -302,7 +302,7 @@ fn painted(data: String, columns: u16) -> Vec<DrawnCell> {
         paints: !symbol.is_empty(),
         symbol,
         ink: Ink::Default,
-        ground: Ink::Default,
+        background: Ink::Default,
     };
     let mut row = vec![cell(data)];
     row.resize(usize::from(columns.max(1)), cell(String::new()));
@@ -440,10 +440,10 @@ mod tests {
     fn half_blocks_have_the_colours_of_the_picture() {
         let flag = drawn(Protocol::HalfBlocks, Colours::True);
         assert_eq!((flag.rows.len(), flag.rows[0].len()), (4, 8));
-        assert_eq!(flag.rows[0][0].ground, Ink::Rgb(255, 0, 0));
-        assert_eq!(flag.rows[3][7].ground, Ink::Rgb(0, 0, 255));
+        assert_eq!(flag.rows[0][0].background, Ink::Rgb(255, 0, 0));
+        assert_eq!(flag.rows[3][7].background, Ink::Rgb(0, 0, 255));
         let flag = drawn(Protocol::HalfBlocks, Colours::Many);
-        assert_eq!(flag.rows[0][0].ground, Ink::Indexed(196));
+        assert_eq!(flag.rows[0][0].background, Ink::Indexed(196));
     }
 
     #[test]

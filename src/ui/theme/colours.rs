@@ -27,8 +27,8 @@ const TRUE_TERMS: [&str; 7] =
 /// of the background, of the 16 basic colours.
 pub fn has_light_ground(variable: impl Fn(&str) -> Option<String>) -> bool {
     let said = variable("COLORFGBG").unwrap_or_default();
-    let ground = said.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
-    ground.is_some_and(|ground| matches!(ground, 7 | 9..=15))
+    let background = said.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+    background.is_some_and(|background| matches!(background, 7 | 9..=15))
 }
 
 /// Checks whether a colour is light, so that dark text is readable on it.
@@ -83,7 +83,8 @@ impl Colours {
     /// its contrast is less than `least`. In this case, it is the nearest colour with enough contrast, if there is one.
     pub fn shown_on(self, ink: Ink, grounds: &[Ink], least: f64) -> Option<Ink> {
         let nearest = self.shown(ink)?;
-        let is_read = |ink: Ink| grounds.iter().all(|ground| contrast(ink, *ground) >= least);
+        let is_read =
+            |ink: Ink| grounds.iter().all(|background| contrast(ink, *background) >= least);
         let candidates = match self {
             Self::None | Self::True => return Some(nearest),
             Self::Sixteen => (0..16).map(Ink::Ansi).collect::<Vec<_>>(),
@@ -245,15 +246,16 @@ pub const fn least_contrast(role: ThemeRole) -> f64 {
 /// chosen for enough contrast with its background and with the selected row of an unfocused pane.
 pub fn shown_paint(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
     let shown = |ink: Option<Ink>| ink.and_then(|ink| colours.shown(ink));
-    let ground_of = |role| shown(theme.paint(role).ground);
+    let ground_of = |role| shown(theme.paint(role).background);
     let paint = theme.paint(role);
-    let ground = ground_of(role);
-    let Some(Ink::Rgb(..)) = paint.ink else { return (shown(paint.ink), ground) };
-    let beneath = [ground.or(ground_of(ThemeRole::Text)), ground_of(ThemeRole::SelectedElsewhere)];
-    let count = if ground.is_some() { 1 } else { beneath.len() };
+    let background = ground_of(role);
+    let Some(Ink::Rgb(..)) = paint.ink else { return (shown(paint.ink), background) };
+    let beneath =
+        [background.or(ground_of(ThemeRole::Text)), ground_of(ThemeRole::SelectedElsewhere)];
+    let count = if background.is_some() { 1 } else { beneath.len() };
     let grounds: Vec<Ink> = beneath.into_iter().take(count).flatten().collect();
     let ink = paint.ink.and_then(|ink| colours.shown_on(ink, &grounds, least_contrast(role)));
-    (ink, ground)
+    (ink, background)
 }
 
 /// The appearance of the screen.

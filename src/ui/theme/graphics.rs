@@ -160,7 +160,7 @@ pub struct DrawnCell {
     /// Foreground colour.
     pub ink: Ink,
     /// Background colour.
-    pub ground: Ink,
+    pub background: Ink,
     /// `true` if the text is an escape sequence that paints the picture. It takes one cell.
     pub paints: bool,
 }

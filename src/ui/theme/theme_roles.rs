@@ -43,7 +43,7 @@ pub struct Paint {
     /// Foreground colour.
     pub ink: Option<Ink>,
     /// Background colour.
-    pub ground: Option<Ink>,
+    pub background: Option<Ink>,
     /// Text attributes other than colour.
     pub accents: Vec<Accent>,
 }
@@ -217,7 +217,7 @@ impl Theme {
 
     /// Returns the style of a role.
     pub fn paint(&self, role: ThemeRole) -> &Paint {
-        static NONE: Paint = Paint { ink: None, ground: None, accents: Vec::new() };
+        static NONE: Paint = Paint { ink: None, background: None, accents: Vec::new() };
         self.paints.get(role as usize).unwrap_or(&NONE)
     }
 
@@ -254,7 +254,7 @@ impl Paint {
             let ink = if word == "-" { None } else { Some(Ink::parse(word)?) };
             match colours {
                 0 => paint.ink = ink,
-                1 => paint.ground = ink,
+                1 => paint.background = ink,
                 _ => {
                     return Err(flaw!(
                         "'{word}' is a third colour; only text and background have one"
@@ -379,8 +379,9 @@ mod tests {
 
     #[test]
     fn a_paint_is_two_colours_and_accents_in_any_order() {
-        let paint =
-            |ink, ground, accents: &[Accent]| Ok(Paint { ink, ground, accents: accents.to_vec() });
+        let paint = |ink, background, accents: &[Accent]| {
+            Ok(Paint { ink, background, accents: accents.to_vec() })
+        };
         for (text, expected) in [
             ("", paint(None, None, &[])),
             ("cyan bold", paint(Some(Ink::Ansi(6)), None, &[Accent::Bold])),
@@ -467,9 +468,9 @@ mod theme_files_tests {
 
     /// Returns the foreground and background of a role as they appear on the screen.
     fn seen(theme: &Theme, role: ThemeRole, colours: Colours) -> (Option<Ink>, Option<Ink>) {
-        let (ink, ground) = shown_paint(theme, role, colours);
+        let (ink, background) = shown_paint(theme, role, colours);
         let text = shown_paint(theme, ThemeRole::Text, colours);
-        (ink.or(text.0), ground.or(text.1))
+        (ink.or(text.0), background.or(text.1))
     }
 
     #[test]
@@ -482,8 +483,8 @@ mod theme_files_tests {
             let theme = built_in().into_iter().find(|theme| theme.name == name).unwrap();
             for colours in [Colours::True, Colours::Many, Colours::Sixteen] {
                 for role in ThemeRole::ALL {
-                    let (ink, ground) = seen(&theme, role, colours);
-                    let contrast = contrast(ink.unwrap(), ground.unwrap());
+                    let (ink, background) = seen(&theme, role, colours);
+                    let contrast = contrast(ink.unwrap(), background.unwrap());
                     let least = match (role, colours) {
                         (ThemeRole::Border, _) => line,
                         (_, Colours::True) => text,
@@ -495,8 +496,8 @@ mod theme_files_tests {
                         role.name()
                     );
                 }
-                let ground = |role| seen(&theme, role, colours).1.unwrap();
-                let told = contrast(ground(ThemeRole::Selected), ground(ThemeRole::Text));
+                let background = |role| seen(&theme, role, colours).1.unwrap();
+                let told = contrast(background(ThemeRole::Selected), background(ThemeRole::Text));
                 assert!(told >= 1.5, "{name} {colours:?}: the selected row has {told:.1}");
             }
         }
@@ -509,19 +510,19 @@ mod theme_files_tests {
             let paint = theme.paint(role);
             let may_be_a_background = [0, 7, 8, 15].map(Ink::Ansi);
             assert!(
-                paint.ground.is_some()
+                paint.background.is_some()
                     || !paint.ink.is_some_and(|ink| may_be_a_background.contains(&ink)),
                 "{}",
                 role.name()
             );
-            assert!(paint.ink.is_none() || paint.ink != paint.ground, "{}", role.name());
+            assert!(paint.ink.is_none() || paint.ink != paint.background, "{}", role.name());
         }
     }
 
     #[test]
     fn text_on_a_selected_row_is_readable() {
         for theme in built_in().into_iter().skip(1) {
-            let ground = theme.paint(ThemeRole::SelectedElsewhere).ground.unwrap();
+            let background = theme.paint(ThemeRole::SelectedElsewhere).background.unwrap();
             for role in [
                 ThemeRole::Text,
                 ThemeRole::Dim,
@@ -530,7 +531,12 @@ mod theme_files_tests {
                 ThemeRole::Gap,
             ] {
                 let ink = seen(&theme, role, Colours::True).0.unwrap();
-                assert!(contrast(ink, ground) >= TEXT_CONTRAST, "{}: {}", theme.name, role.name());
+                assert!(
+                    contrast(ink, background) >= TEXT_CONTRAST,
+                    "{}: {}",
+                    theme.name,
+                    role.name()
+                );
             }
             assert!(theme.paint(ThemeRole::Selected).ink.is_some(), "one ink for the whole row");
         }

@@ -435,7 +435,7 @@ pub(in crate::view) fn draw_pictures(buffer: &mut Buffer, app: &App, viewport: &
 /// therefore written to the terminal again.
 fn put(buffer: &mut Buffer, at: Position, drawn: &DrawnCell) {
     let Some(cell) = buffer.cell_mut(at) else { return };
-    cell.set_style(Style::reset().fg(colour(drawn.ink)).bg(colour(drawn.ground)));
+    cell.set_style(Style::reset().fg(colour(drawn.ink)).bg(colour(drawn.background)));
     cell.set_symbol(&drawn.symbol);
     if drawn.symbol.is_empty() {
         cell.set_diff_option(CellDiffOption::Skip);

@@ -26,7 +26,7 @@ use crate::io::loop_handle::Waited;
 use crate::io::store::MarkPlan;
 
 /// Runs `backissue mark`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &MarkArgs) -> Result<Done, Failure> {
     let before = args.before.as_deref().map(lookup::parse_instant).transpose()?;
     let (flag, value) = match args.mark {
         MarkWord::Read => (Flag::Read, true),
@@ -34,13 +34,13 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
         MarkWord::Starred => (Flag::Starred, true),
         MarkWord::Unstarred => (Flag::Starred, false),
     };
-    let joins = desk.inspect(|engine| engine.settings.join != Join::Never)?;
+    let joins = context.inspect(|engine| engine.settings.join != Join::Never)?;
     let plan = if args.entries.is_empty() {
-        let matching = resolve_query(desk, args, before)?;
-        desk.look(move |store| store.find_to_mark(&matching, (flag, value, joins)))?
+        let matching = resolve_query(context, args, before)?;
+        context.look(move |store| store.find_to_mark(&matching, (flag, value, joins)))?
     } else {
-        let keys = find_named(desk, &args.entries, before)?;
-        desk.look(move |store| store.plan_mark(&keys, (flag, value, joins)))?
+        let keys = find_named(context, &args.entries, before)?;
+        context.look(move |store| store.plan_mark(&keys, (flag, value, joins)))?
     };
     let MarkPlan { fitting, changing, all_from_history } = plan;
     let marked = changing.len();
@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
         } else {
             flag
         };
-        desk.change(Request::Mark(MarkChange { keys: changing, flag, value }))?;
+        context.change(Request::Mark(MarkChange { keys: changing, flag, value }))?;
     }
     let word = args.mark.word();
     let done = match args.mark {
@@ -59,25 +59,25 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &MarkArgs) -> Result<Done
         MarkWord::Starred | MarkWord::Unstarred => format!("{marked} {word}"),
     };
     if args.json {
-        desk.put(&pieces::text(&json!({ "marked": marked, "as": word })));
+        context.put(&pieces::text(&json!({ "marked": marked, "as": word })));
     } else if marked > 0 {
-        desk.put(&format!("{done}{UNDO_HINT}"));
+        context.put(&format!("{done}{UNDO_HINT}"));
     } else if fitting > 0 {
-        desk.put(&format!("{done}: all matching entries are already {word}"));
+        context.put(&format!("{done}: all matching entries are already {word}"));
     } else {
-        desk.put(&format!("{done}: no entry matches"));
+        context.put(&format!("{done}: no entry matches"));
     }
     Ok(Done::All)
 }
 
 /// Runs `backissue label`.
-pub(in crate::cli) fn label(desk: &CommandContext, args: &LabelArgs) -> Result<Done, Failure> {
-    let keys = find_named(desk, &args.entries, None)?;
+pub(in crate::cli) fn label(context: &CommandContext, args: &LabelArgs) -> Result<Done, Failure> {
+    let keys = find_named(context, &args.entries, None)?;
     let (name, set) = (args.name.trim_start_matches('#').to_owned(), !args.remove);
     let entries = counted_words(keys.len(), "entry", "entries");
-    desk.change(Request::Label { name: name.clone(), keys, set })?;
+    context.change(Request::Label { name: name.clone(), keys, set })?;
     let done = if set { "labelled" } else { "no longer labelled" };
-    desk.put(&format!("{entries} {done} '{name}'{UNDO_HINT}"));
+    context.put(&format!("{entries} {done} '{name}'{UNDO_HINT}"));
     Ok(Done::All)
 }
 
@@ -95,14 +95,14 @@ impl MarkWord {
 
 /// Finds the entries whose numbers the user typed. Fails if one of them does not exist.
 fn find_named(
-    desk: &CommandContext,
+    context: &CommandContext,
     typed: &[String],
     before: Option<DateTime<Utc>>,
 ) -> Result<Vec<EntryKey>, Failure> {
     let named: Result<BTreeSet<EntryKey>, InputFlaw> =
         typed.iter().map(|one| one.parse()).collect();
     let named = named.map_err(Failure::new)?;
-    let dated = desk.look(move |store| {
+    let dated = context.look(move |store| {
         let dated = named.into_iter().map(|key| Ok((key, store.date_of(key)?)));
         dated.collect::<Result<Vec<_>, _>>()
     })?;
@@ -123,13 +123,13 @@ fn find_named(
 /// Combines the feeds, tags, search and date into one query. If the query needs the search index, waits until the index is up to
 /// date.
 fn resolve_query(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &MarkArgs,
     before: Option<DateTime<Utc>>,
 ) -> Result<Matching, Failure> {
     let (feeds, tags) = (args.feeds.clone(), args.tags.clone());
     let (text, now) = (args.search.clone(), clock::now());
-    let matching = desk.inspect(move |engine| {
+    let matching = context.inspect(move |engine| {
         let mut matching = match_search(engine, now, text.as_deref())?;
         let named = lookup::find_subscriptions(engine, &feeds)?;
         if !named.is_empty() {
@@ -145,7 +145,7 @@ fn resolve_query(
         Ok::<_, Failure>(matching)
     })??;
     if matching.has_words() {
-        entries::catch_up(desk)?;
+        entries::catch_up(context)?;
     }
     Ok(matching)
 }
@@ -188,9 +188,9 @@ fn find_tagged(engine: &Engine, tags: &[String]) -> Result<BTreeSet<FeedKey>, Fa
 }
 
 /// Runs `backissue open`.
-pub(in crate::cli) fn run_open(desk: &CommandContext, args: &OpenArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run_open(context: &CommandContext, args: &OpenArgs) -> Result<Done, Failure> {
     let key: EntryKey = args.entry.parse().map_err(Failure::new)?;
-    let found = desk.look(move |store| match store.date_of(key)? {
+    let found = context.look(move |store| match store.date_of(key)? {
         Some(_) => store.entry(key),
         None => Ok(None),
     })?;
@@ -204,22 +204,23 @@ pub(in crate::cli) fn run_open(desk: &CommandContext, args: &OpenArgs) -> Result
             "entry {key} has no link; 'backissue show {key}' shows its text"
         )));
     };
-    desk.open_link(&link)?;
+    context.open_link(&link)?;
     if !args.keep_unread {
-        let keys =
-            desk.look(move |store| store.plan_mark(&[key], (Flag::Opened, true, false)))?.changing;
+        let keys = context
+            .look(move |store| store.plan_mark(&[key], (Flag::Opened, true, false)))?
+            .changing;
         if !keys.is_empty() {
-            desk.change(Request::Mark(MarkChange { keys, flag: Flag::Opened, value: true }))?;
+            context.change(Request::Mark(MarkChange { keys, flag: Flag::Opened, value: true }))?;
         }
     }
-    desk.put(&format!("opened {link}"));
+    context.put(&format!("opened {link}"));
     Ok(Done::All)
 }
 
 /// Runs `backissue undo`.
-pub(in crate::cli) fn run_undo(desk: &CommandContext, args: &YesArgs) -> Result<Done, Failure> {
-    if !desk.inspect(|engine| engine.undo.can_undo())? {
-        desk.tell("nothing to undo");
+pub(in crate::cli) fn run_undo(context: &CommandContext, args: &YesArgs) -> Result<Done, Failure> {
+    if !context.inspect(|engine| engine.undo.can_undo())? {
+        context.tell("nothing to undo");
         return Ok(Done::All);
     }
     let yes = args.yes;
@@ -229,7 +230,7 @@ pub(in crate::cli) fn run_undo(desk: &CommandContext, args: &YesArgs) -> Result<
         Ok(request) => (request, None),
         Err(question) => (Request::Together(Vec::new()), Some(question)),
     };
-    let (mut told, waits, question) = desk.ask_about(ask, |engine, told, question| {
+    let (mut told, waits, question) = context.ask_about(ask, |engine, told, question| {
         (sentences(told), engine.undo.is_undo_wanted(), question)
     })?;
     if let Some(question) = question {
@@ -237,7 +238,7 @@ pub(in crate::cli) fn run_undo(desk: &CommandContext, args: &YesArgs) -> Result<
     }
     if waits {
         // The last change is still being applied; it is undone as soon as it is complete.
-        let waited = desk.follow(
+        let waited = context.follow(
             |engine, events, notes| {
                 notes.extend(sentences(events));
                 !engine.undo.is_undo_wanted()
@@ -248,9 +249,9 @@ pub(in crate::cli) fn run_undo(desk: &CommandContext, args: &YesArgs) -> Result<
             return Err(Failure::new("interrupted; the last change is undone once it is complete"));
         }
     }
-    desk.wait_until_kept()?;
+    context.wait_until_kept()?;
     for sentence in told {
-        desk.put(&sentence);
+        context.put(&sentence);
     }
     Ok(Done::All)
 }

@@ -28,9 +28,9 @@ use crate::io::clock;
 use crate::io::loop_handle::Waited;
 
 /// Runs `backissue set`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &SetArgs) -> Result<Done, Failure> {
     let now = clock::now();
-    let engine = desk.engine()?;
+    let engine = context.engine()?;
     let feed = lookup::find_subscription(&engine, &args.feed)?;
     if args.settings.is_empty() && args.address.is_none() {
         let sentence = "nothing to set: name a setting, such as --pace more or --min 30m";
@@ -39,7 +39,7 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done,
     let zone = learn::zone_of(engine.zone);
     set_all(args, &mut Chosen::default(), &zone)?;
     // The address comes first, because it may fail; then nothing is changed.
-    let moved = args.address.as_ref().map(|address| move_feed(desk, feed, address));
+    let moved = args.address.as_ref().map(|address| move_feed(context, feed, address));
     let moved = moved.transpose()?.unwrap_or(Done::All);
     if args.settings.is_empty() {
         return Ok(moved);
@@ -54,16 +54,16 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &SetArgs) -> Result<Done,
         (Request::Set(feed, Box::new(chosen.clone())), (before, chosen))
     };
     // If the new settings need a learned plan, it is learned after the next poll.
-    let (engine, before, chosen) =
-        desk.ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
-    desk.wait_until_kept()?;
-    desk.put(&history::plan_words(&engine, feed, now));
+    let (engine, before, chosen) = context
+        .ask_about(change, |engine, _, (before, chosen)| (engine.clone(), before, chosen))?;
+    context.wait_until_kept()?;
+    context.put(&history::plan_words(&engine, feed, now));
     let changes = list_changes(&before, &chosen);
     if changes.is_empty() {
-        desk.put("nothing changed: the settings already have these values");
+        context.put("nothing changed: the settings already have these values");
     }
     for change in changes {
-        desk.put(&format!("changed: {change}"));
+        context.put(&format!("changed: {change}"));
     }
     Ok(moved)
 }
@@ -97,13 +97,13 @@ enum MoveNote {
 
 /// Requests an address, changes the address of the feed to it, and reads the feed there. If no feed is found, nothing changes.
 pub(super) fn move_feed(
-    desk: &CommandContext,
+    context: &CommandContext,
     feed: FeedKey,
     address: &str,
 ) -> Result<Done, Failure> {
     let request =
         Subscribe { address: address.to_owned(), moves: Some(feed), ..Subscribe::default() };
-    let (id, noted, login) = desk.ask_about(
+    let (id, noted, login) = context.ask_about(
         move |engine| {
             let id = engine.next_addition();
             (Request::Subscribe(Box::new(Subscribe { id, ..request })), (id, engine.poll_run.noted))
@@ -112,10 +112,10 @@ pub(super) fn move_feed(
             (id, noted, engine.additions.get(&id).and_then(|one| one.login.clone()))
         },
     )?;
-    let is_login_lost = login.map(|login| desk.tell_login(login)).transpose()?.unwrap_or(false);
+    let is_login_lost = login.map(|login| context.tell_login(login)).transpose()?.unwrap_or(false);
     let (mut done, mut failed) = (Done::All, None);
     let mut is_moved = false;
-    let waited = desk.follow(
+    let waited = context.follow(
         move |engine, _, notes| {
             let ended = engine.additions.get(&id).and_then(|one| one.ended.as_ref());
             match ended {
@@ -139,23 +139,23 @@ pub(super) fn move_feed(
             is_over
         },
         |note| match note {
-            MoveNote::Told(text) => desk.put(&format!("{text}{UNDO_HINT}")),
+            MoveNote::Told(text) => context.put(&format!("{text}{UNDO_HINT}")),
             MoveNote::Refused(why) => failed = Some(why),
             MoveNote::Polled(outcome, line) => {
                 if outcome == PollOutcome::Failed {
                     done = Done::WithFailures;
                 }
                 if let Some(line) = line {
-                    desk.put(&line);
+                    context.put(&line);
                 }
             }
         },
     )?;
     if waited == Waited::Cancelled {
-        desk.ask(Request::Choose { addition: id, url: None })?;
-        desk.ask(Request::StopPolls(vec![feed]))?;
+        context.ask(Request::Choose { addition: id, url: None })?;
+        context.ask(Request::StopPolls(vec![feed]))?;
     }
-    desk.wait_until_kept()?;
+    context.wait_until_kept()?;
     match (failed, waited) {
         (Some(why), _) => Err(Failure::new(why)),
         (None, Waited::Cancelled) => Err(Failure::new("interrupted")),
@@ -165,40 +165,43 @@ pub(super) fn move_feed(
 }
 
 /// Runs `backissue resume`.
-pub(in crate::cli) fn resume(desk: &CommandContext, args: &FeedNamed) -> Result<Done, Failure> {
-    let feed = find(desk, &args.feed)?;
-    answer(desk, feed, TroubleAnswer::Resume)
+pub(in crate::cli) fn resume(context: &CommandContext, args: &FeedNamed) -> Result<Done, Failure> {
+    let feed = find(context, &args.feed)?;
+    answer(context, feed, TroubleAnswer::Resume)
 }
 
 /// Runs `backissue move`.
-pub(in crate::cli) fn answer_move(desk: &CommandContext, args: &MoveArgs) -> Result<Done, Failure> {
-    let feed = find(desk, &args.feed)?;
+pub(in crate::cli) fn answer_move(
+    context: &CommandContext,
+    args: &MoveArgs,
+) -> Result<Done, Failure> {
+    let feed = find(context, &args.feed)?;
     let done = match &args.answer {
-        MoveAnswer::Accept => answer(desk, feed, TroubleAnswer::AcceptMove),
-        MoveAnswer::Refuse => answer(desk, feed, TroubleAnswer::DeclineMove),
-        MoveAnswer::To(address) => return move_feed(desk, feed, address),
+        MoveAnswer::Accept => answer(context, feed, TroubleAnswer::AcceptMove),
+        MoveAnswer::Refuse => answer(context, feed, TroubleAnswer::DeclineMove),
+        MoveAnswer::To(address) => return move_feed(context, feed, address),
     }?;
-    let is_open = desk.inspect(move |engine| {
+    let is_open = context.inspect(move |engine| {
         engine.feeds.get(&feed).is_some_and(|feed| feed.state.proposed.is_some())
     })?;
     // The messages printed above explain why the announced move is still open.
     Ok(if is_open { Done::WithFailures } else { done })
 }
 
-fn find(desk: &CommandContext, typed: &str) -> Result<FeedKey, Failure> {
+fn find(context: &CommandContext, typed: &str) -> Result<FeedKey, Failure> {
     let typed = typed.to_owned();
-    desk.inspect(move |engine| lookup::find_subscription(engine, &typed))?
+    context.inspect(move |engine| lookup::find_subscription(engine, &typed))?
 }
 
 /// Submits the user's answer to the engine, waits for the poll that the answer may start, and prints the result.
-fn answer(desk: &CommandContext, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Failure> {
-    let noted = desk.inspect(|engine| engine.poll_run.noted)?;
-    for sentence in sentences(&desk.ask(Request::Trouble(feed, answer))?) {
-        desk.put(&sentence);
+fn answer(context: &CommandContext, feed: FeedKey, answer: TroubleAnswer) -> Result<Done, Failure> {
+    let noted = context.inspect(|engine| engine.poll_run.noted)?;
+    for sentence in sentences(&context.ask(Request::Trouble(feed, answer))?) {
+        context.put(&sentence);
     }
     let mut done = Done::All;
     let waited =
-        desk.follow(
+        context.follow(
             move |engine, _, notes| {
                 let is_over = !is_under_way(engine, &BTreeSet::from([feed]));
                 if is_over {
@@ -214,14 +217,14 @@ fn answer(desk: &CommandContext, feed: FeedKey, answer: TroubleAnswer) -> Result
                     done = Done::WithFailures;
                 }
                 if let Some(line) = line {
-                    desk.put(&line);
+                    context.put(&line);
                 }
             },
         )?;
     if waited == Waited::Cancelled {
-        desk.ask(Request::StopPolls(vec![feed]))?;
+        context.ask(Request::StopPolls(vec![feed]))?;
     }
-    desk.wait_until_durable()?;
+    context.wait_until_durable()?;
     match waited {
         Waited::Done => Ok(done),
         Waited::Cancelled => Err(Failure::new("interrupted; your answer is saved")),
@@ -229,28 +232,31 @@ fn answer(desk: &CommandContext, feed: FeedKey, answer: TroubleAnswer) -> Result
 }
 
 /// Runs `backissue subscribe-again`.
-pub(in crate::cli) fn take_back(desk: &CommandContext, args: &FeedsNamed) -> Result<Done, Failure> {
+pub(in crate::cli) fn take_back(
+    context: &CommandContext,
+    args: &FeedsNamed,
+) -> Result<Done, Failure> {
     let (typed, now) = (args.feeds.clone(), clock::now());
-    let (feeds, unknown) = desk.inspect(move |engine| {
+    let (feeds, unknown) = context.inspect(move |engine| {
         let removed = recently_removed(engine, now);
         let records = removed.iter().map(|(feed, _)| (feed.key, &feed.record));
         lookup::find_each(&records, &typed, lookup::REMOVED)
     })?;
     for &feed in &feeds {
-        for sentence in desk.change(Request::SubscribeAgain(feed))? {
-            desk.put(&sentence);
+        for sentence in context.change(Request::SubscribeAgain(feed))? {
+            context.put(&sentence);
         }
     }
-    tell_unknown(desk, &feeds, &unknown)
+    tell_unknown(context, &feeds, &unknown)
 }
 
 /// Runs `backissue unsubscribe`.
 pub(in crate::cli) fn run_unsubscribe(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &FeedsRemoved,
 ) -> Result<Done, Failure> {
     let typed = args.named.feeds.clone();
-    let (feeds, unknown) = desk.inspect(move |engine| {
+    let (feeds, unknown) = context.inspect(move |engine| {
         let records = engine.feeds.values().map(|feed| (feed.key, &feed.record));
         lookup::find_each(&records, &typed, lookup::SUBSCRIPTIONS)
     })?;
@@ -259,20 +265,20 @@ pub(in crate::cli) fn run_unsubscribe(
     let check = move |engine: &Engine| {
         confirmed(engine, Request::Together(all), yes, |question| question.is_needed)
     };
-    desk.inspect(check)?.map_err(Failure::new)?;
+    context.inspect(check)?.map_err(Failure::new)?;
     for &feed in &feeds {
         let request = Request::Unsubscribe(feed);
         let request = if yes { Request::Answered(Box::new(request), None) } else { request };
-        for sentence in desk.change(request)? {
-            desk.put(&format!("{sentence}{UNDO_HINT}"));
+        for sentence in context.change(request)? {
+            context.put(&format!("{sentence}{UNDO_HINT}"));
         }
     }
-    tell_unknown(desk, &feeds, &unknown)
+    tell_unknown(context, &feeds, &unknown)
 }
 
 /// Prints why names were not found. The command failed if none of them was.
 fn tell_unknown(
-    desk: &CommandContext,
+    context: &CommandContext,
     found: &[FeedKey],
     unknown: &[Failure],
 ) -> Result<Done, Failure> {
@@ -281,11 +287,11 @@ fn tell_unknown(
         return Ok(Done::All);
     };
     for why in others {
-        desk.tell(&format!("backissue: {}", why.sentence));
+        context.tell(&format!("backissue: {}", why.sentence));
     }
     if !done {
         return Err(Failure::new(&last.sentence));
     }
-    desk.tell(&format!("backissue: {}", last.sentence));
+    context.tell(&format!("backissue: {}", last.sentence));
     Ok(Done::WithFailures)
 }

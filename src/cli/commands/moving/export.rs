@@ -35,33 +35,33 @@ use crate::view::panes::entry_lines;
 pub(super) type WritePiece<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
 
 /// Runs `backissue export`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
+pub(in crate::cli) fn run(context: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
     if args.state {
-        return export_state(desk, args);
+        return export_state(context, args);
     }
     if args.starred || args.entries.is_some() || !args.numbers.is_empty() {
-        return export_entries(desk, args);
+        return export_entries(context, args);
     }
-    let saved = desk.look(|store| store.subscriptions())?;
+    let saved = context.look(|store| store.subscriptions())?;
     let text = subscriptions_text(saved.iter().map(|saved| &saved.record));
-    let path = write(desk, args, FileKind::Opml, &mut |put| put(text.trim_end()))?;
+    let path = write(context, args, FileKind::Opml, &mut |put| put(text.trim_end()))?;
     if let Some(path) = path {
         let feeds = counted_words(saved.len(), "subscription", "subscriptions");
-        desk.tell(&format!("{feeds} written to {path}"));
+        context.tell(&format!("{feeds} written to {path}"));
     }
-    tell_lost(desk)
+    tell_lost(context)
 }
 
 /// Writes an export to standard output, or to a file completely or not at all. Returns the path of the file.
 pub(super) fn write(
-    desk: &CommandContext,
+    context: &CommandContext,
     args: &ExportArgs,
     kind: FileKind,
     export: &mut dyn FnMut(&mut WritePiece<'_>) -> io::Result<()>,
 ) -> Result<Option<String>, Failure> {
     let Some(path) = args.file.as_deref().filter(|path| path.as_os_str() != "-") else {
         let mut put = |text: &str| {
-            desk.put(text);
+            context.put(text);
             Ok(())
         };
         return match export(&mut put) {
@@ -72,7 +72,7 @@ pub(super) fn write(
     };
     let path = path.to_string_lossy().into_owned();
     let file = NamedFile { path, kind, force: args.force };
-    desk.write_file(&file, &mut |file| {
+    context.write_file(&file, &mut |file| {
         export(&mut |text| {
             file.write_all(text.as_bytes())?;
             file.write_all(b"\n")
@@ -95,9 +95,9 @@ struct Written {
 }
 
 /// Runs `backissue export` with chosen entries.
-pub(super) fn export_entries(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
-    let engine = desk.engine()?;
-    let keys = find(desk, &engine, args)?;
+pub(super) fn export_entries(context: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
+    let engine = context.engine()?;
+    let keys = find(context, &engine, args)?;
     let format = format_of(args);
     let kind = match format {
         EntryFormat::Bookmarks => FileKind::Bookmarks,
@@ -107,22 +107,22 @@ pub(super) fn export_entries(desk: &CommandContext, args: &ExportArgs) -> Result
     };
     let mut written = Written::default();
     let path = if format == EntryFormat::Epub {
-        Some(write_book(desk, &engine, args, &keys, &mut written)?)
+        Some(write_book(context, &engine, args, &keys, &mut written)?)
     } else {
-        write(desk, args, kind, &mut |put| {
-            written = write_entries(desk, &engine, &keys, format, put)?;
+        write(context, args, kind, &mut |put| {
+            written = write_entries(context, &engine, &keys, format, put)?;
             Ok(())
         })?
     };
     if written.without_link > 0 {
         let entries = counted_words(written.without_link, "entry", "entries");
-        desk.tell(&format!("{entries} without a web page left out"));
+        context.tell(&format!("{entries} without a web page left out"));
     }
     if let Some(path) = path {
         let entries = counted_words(written.entries, "entry", "entries");
-        desk.tell(&format!("{entries} written to {path}"));
+        context.tell(&format!("{entries} written to {path}"));
     }
-    Ok(desk.tell_left_out(written.left_out, "entry", "entries"))
+    Ok(context.tell_left_out(written.left_out, "entry", "entries"))
 }
 
 /// Returns the format that the user names, or that fits the name of the file.
@@ -141,7 +141,7 @@ fn format_of(args: &ExportArgs) -> EntryFormat {
 
 /// Returns the chosen entries, newest first, or in the order in which they are named.
 fn find(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     args: &ExportArgs,
 ) -> Result<Vec<EntryKey>, Failure> {
@@ -149,7 +149,7 @@ fn find(
         let keys = args.numbers.iter().map(|typed| typed.parse().map_err(Failure::new));
         let keys: Vec<EntryKey> = keys.collect::<Result<_, Failure>>()?;
         for &key in &keys {
-            if desk.look(move |store| store.entry(key))?.is_none() {
+            if context.look(move |store| store.entry(key))?.is_none() {
                 return Err(no_entry(key));
             }
         }
@@ -160,7 +160,7 @@ fn find(
         let matching = search_query::resolve(engine, clock::now(), text, false)
             .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
         if matching.has_words() {
-            catch_up(desk)?;
+            catch_up(context)?;
         }
         (scope, show) = (Scope::Found(Box::new(matching)), Show::All);
     }
@@ -174,22 +174,22 @@ fn find(
         join: None,
         rare: None,
     };
-    let rows = desk.look(move |store| store.ordered(&query))?;
+    let rows = context.look(move |store| store.ordered(&query))?;
     Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }
 
 /// Reads an entry to write. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal
 /// is an error, so that no incomplete file replaces an earlier one.
 fn read_one(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     key: EntryKey,
     written: &mut Written,
 ) -> io::Result<Option<EntryView>> {
-    if desk.is_closed() {
+    if context.is_closed() {
         return Err(io::ErrorKind::Interrupted.into());
     }
-    let read = desk.look(move |store| store.read_entry(key)).map_err(in_file)?;
+    let read = context.look(move |store| store.read_entry(key)).map_err(in_file)?;
     let found = read.ok().filter(|entry| engine.feeds.contains_key(&entry.key.feed));
     let found = found.map(|entry| engine.view_of(entry));
     if found.is_none() {
@@ -200,7 +200,7 @@ fn read_one(
 
 /// Writes a book, in which the entries of a feed follow one another. Returns the path of the file.
 fn write_book(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     args: &ExportArgs,
     keys: &[EntryKey],
@@ -216,17 +216,17 @@ fn write_book(
     let file = NamedFile { path, kind: FileKind::Epub, force: args.force };
     let today = clock::now().with_timezone(&engine.zone).format("%-d %B %Y");
     let title = format!("backissue, {today}");
-    let cache = desk.look(|store| Ok(PictureCache::beside(store.folder())))?;
+    let cache = context.look(|store| Ok(PictureCache::beside(store.folder())))?;
     let (mut by_feed, mut order) = (keys.to_vec(), BTreeMap::new());
     for key in keys {
         let next = order.len();
         order.entry(key.feed).or_insert(next);
     }
     by_feed.sort_by_key(|key| order.get(&key.feed).copied());
-    desk.write_file(&file, &mut |file| {
+    context.write_file(&file, &mut |file| {
         let mut book = Book::new(&title, order.len() > 1, cache.clone())?;
         for &key in &by_feed {
-            let Some(view) = read_one(desk, engine, key, written)? else { continue };
+            let Some(view) = read_one(context, engine, key, written)? else { continue };
             book.add(view)?;
             written.entries = written.entries.saturating_add(1);
         }
@@ -236,7 +236,7 @@ fn write_book(
 }
 
 fn write_entries(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     keys: &[EntryKey],
     format: EntryFormat,
@@ -252,7 +252,7 @@ fn write_entries(
     }
     let (mut written, mut ids) = (Written::default(), BTreeSet::new());
     for &key in keys {
-        let Some(view) = read_one(desk, engine, key, &mut written)? else { continue };
+        let Some(view) = read_one(context, engine, key, &mut written)? else { continue };
         let view = view.outgoing();
         // A mark between two entries.
         let between = if written.entries == 0 { "" } else { "---\n\n" };
@@ -291,23 +291,23 @@ struct WrittenState {
 }
 
 /// Runs `backissue export --state`.
-pub(super) fn export_state(desk: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
-    let engine = desk.engine()?;
+pub(super) fn export_state(context: &CommandContext, args: &ExportArgs) -> Result<Done, Failure> {
+    let engine = context.engine()?;
     let mut written = WrittenState::default();
-    let path = write(desk, args, FileKind::State, &mut |put| {
-        written = write_all(desk, &engine, put)?;
+    let path = write(context, args, FileKind::State, &mut |put| {
+        written = write_all(context, &engine, put)?;
         Ok(())
     })?;
     if let Some(path) = path {
         let feeds = counted_words(engine.feeds.len(), "subscription", "subscriptions");
         let entries = counted_words(written.entries, "entry", "entries");
-        desk.tell(&format!("{feeds} and {entries} written to {path}"));
+        context.tell(&format!("{feeds} and {entries} written to {path}"));
     }
-    Ok(desk.tell_left_out(written.left_out, "entry", "entries"))
+    Ok(context.tell_left_out(written.left_out, "entry", "entries"))
 }
 
 fn write_all(
-    desk: &CommandContext,
+    context: &CommandContext,
     engine: &Engine,
     put: &mut WritePiece<'_>,
 ) -> io::Result<WrittenState> {
@@ -321,12 +321,12 @@ fn write_all(
         let key = feed.key;
         let end = feed.counters.next_seq;
         for start in (0..end).step_by(SLICE as usize) {
-            if desk.is_closed() {
+            if context.is_closed() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             let range = start..start.saturating_add(SLICE).min(end);
             let wanted = range.len();
-            let read = desk.look(move |store| store.news(&[(key, range)])).map_err(in_file)?;
+            let read = context.look(move |store| store.news(&[(key, range)])).map_err(in_file)?;
             written.left_out = written.left_out.saturating_add(wanted.saturating_sub(read.len()));
             for entry in read.iter().filter(|entry| entry.flags.is_findable()) {
                 written.entries = written.entries.saturating_add(1);

@@ -45,20 +45,20 @@ pub(super) struct Source {
 }
 
 /// Runs `backissue import`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
-    let Source { library, is_reader } = find(desk, args)?;
+pub(in crate::cli) fn run(context: &CommandContext, args: &ImportArgs) -> Result<Done, Failure> {
+    let Source { library, is_reader } = find(context, args)?;
     let Library { list: read, entries: known, config, is_outgoing } = library;
     for left_out in read.left_out() {
-        desk.tell(&left_out);
+        context.tell(&left_out);
     }
     for flaw in &read.flaws {
-        desk.tell(&format!("line {}: {}", flaw.line, flaw.reason));
+        context.tell(&format!("line {}: {}", flaw.line, flaw.reason));
     }
     let (mut searches, refused) = searches_in(&read);
     for sentence in &refused {
-        desk.tell(sentence);
+        context.tell(sentence);
     }
-    let config = ConfigTaken::of(desk, config);
+    let config = ConfigTaken::of(context, config);
     searches.extend(config.searches.iter().cloned());
     let is_cut = read.broken.is_some();
     let bad = read.bad.len();
@@ -71,38 +71,38 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
         let (all, not_taken) = (forecast(engine, &moved), refused_feeds(engine, &moved));
         (all, not_taken, moved)
     };
-    let (all, not_taken, moved) = desk.inspect(look)?;
+    let (all, not_taken, moved) = context.inspect(look)?;
     if args.dry_run {
-        tell_not_taken(desk, &not_taken);
+        tell_not_taken(context, &not_taken);
         let bad = bad.saturating_add(not_taken.len());
-        desk.put(&format!(
+        context.put(&format!(
             "{} would be imported, {} could not be read",
             would_be(&all),
             bad.saturating_add(refused.len())
         ));
         if is_reader {
-            print(desk, &all, None, &left_out);
+            print(context, &all, None, &left_out);
         }
         return Ok(Done::All);
     }
-    let (imported, is_login_lost) = move_in(desk, moved)?;
+    let (imported, is_login_lost) = move_in(context, moved)?;
     let bad = [imported.bad.len(), bad, refused.len()].iter().sum::<usize>();
     let saved = match all.searches.taken {
         0 => String::new(),
         saved => format!(", {} saved", counted_words(saved, "search", "searches")),
     };
-    desk.put(&format!(
+    context.put(&format!(
         "{} added, {} already subscribed, {bad} could not be read{saved}{}",
         imported.added.len(),
         imported.known.len(),
         if imported.added.is_empty() { "" } else { NEXT }
     ));
     if is_reader {
-        let noted = desk.inspect(|engine| engine.elsewhere.clone())?;
-        print(desk, &all, Some(&noted), &left_out);
+        let noted = context.inspect(|engine| engine.elsewhere.clone())?;
+        print(context, &all, Some(&noted), &left_out);
     }
     if args.write_config {
-        config.write(desk)?;
+        config.write(context)?;
     }
     let nothing = imported.added.is_empty() && imported.known.is_empty() && saved.is_empty();
     let whole = bad == 0 && !is_cut && !is_login_lost;
@@ -114,9 +114,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &ImportArgs) -> Result<Do
 }
 
 /// Names the addresses that cannot be subscribed to.
-fn tell_not_taken(desk: &CommandContext, not_taken: &[(String, String)]) {
+fn tell_not_taken(context: &CommandContext, not_taken: &[(String, String)]) {
     for (address, why) in not_taken {
-        desk.tell(&format!("{address}: {why}"));
+        context.tell(&format!("{address}: {why}"));
     }
 }
 
@@ -130,22 +130,22 @@ fn would_be(all: &Forecast) -> String {
 }
 
 /// Takes everything over and waits until it is durable. Returns what was imported, and whether a login could not be saved.
-fn move_in(desk: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Failure> {
+fn move_in(context: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Failure> {
     let has_marks = !moved.known.is_empty();
     let request = Request::MoveIn(Box::new(moved));
-    let imported = desk.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
+    let imported = context.ask_and_inspect(request, |engine, _| engine.imported.clone())?;
     let imported = imported.unwrap_or_default();
     let mut is_login_lost = false;
     for login in &imported.logins {
-        is_login_lost |= desk.tell_login(login.clone())?;
+        is_login_lost |= context.tell_login(login.clone())?;
     }
-    desk.wait_until_subscribed()?;
-    desk.follow(|engine, _, _: &mut Vec<()>| !engine.filters.is_any_pending(), |()| {})?;
+    context.wait_until_subscribed()?;
+    context.follow(|engine, _, _: &mut Vec<()>| !engine.filters.is_any_pending(), |()| {})?;
     // A login that could not be saved is reported already, and no reason to report the import as failed.
     if has_marks && !is_login_lost {
-        desk.wait_until_kept()?;
+        context.wait_until_kept()?;
     }
-    tell_not_taken(desk, &imported.bad);
+    tell_not_taken(context, &imported.bad);
     Ok((imported, is_login_lost))
 }
 
@@ -160,19 +160,19 @@ const FILES: [&str; 6] = [
 ];
 
 /// Reads what is to be imported.
-pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, Failure> {
+pub(super) fn find(context: &CommandContext, args: &ImportArgs) -> Result<Source, Failure> {
     let named = args.file.as_deref().map(PathBuf::from);
     let folders = match (args.from, named) {
         (_, Some(path)) if path.is_dir() => vec![path],
         (Some(reader), None) => usual_folders(reader),
-        (reader, path) => return read_file(desk, &path.unwrap_or_else(|| "-".into()), reader),
+        (reader, path) => return read_file(context, &path.unwrap_or_else(|| "-".into()), reader),
     };
     let is_newsboat = match args.from {
         Some(reader) => reader == OtherReader::Newsboat,
         None => folders.iter().any(|folder| folder.join("urls").is_file()),
     };
     if is_newsboat {
-        return Ok(Source { library: read_newsboat(desk, &folders)?, is_reader: true });
+        return Ok(Source { library: read_newsboat(context, &folders)?, is_reader: true });
     }
     let places = || folders.iter().flat_map(|folder| FILES.iter().map(|name| folder.join(name)));
     let Some(path) = places().find(|path| path.is_file()) else {
@@ -181,11 +181,11 @@ pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, F
             listed(&folders)
         )));
     };
-    let mut source = read_file(desk, &path, args.from)?;
+    let mut source = read_file(context, &path, args.from)?;
     // The titles and sections of newsraft are in a list.
     let list = folders.iter().map(|folder| folder.join("feeds")).find(|list| list.is_file());
     if let Some(list) = list.filter(|_| path.ends_with("newsraft.sqlite3")) {
-        source.library.list = read_list(&read(desk, &list)?, Some(true))
+        source.library.list = read_list(&read(context, &list)?, Some(true))
             .map_err(|why| cannot(&list.display().to_string(), &why))?;
     }
     Ok(source)
@@ -193,12 +193,12 @@ pub(super) fn find(desk: &CommandContext, args: &ImportArgs) -> Result<Source, F
 
 /// Reads a file: of another reader, or a list.
 fn read_file(
-    desk: &CommandContext,
+    context: &CommandContext,
     path: &Path,
     reader: Option<OtherReader>,
 ) -> Result<Source, Failure> {
     let shown = path.display().to_string();
-    let bytes = read_database(desk, path)?;
+    let bytes = read_database(context, path)?;
     if let Some(library) = recognise::read(&bytes).map_err(|why| cannot(&shown, &why))? {
         return Ok(Source { library, is_reader: true });
     }
@@ -221,15 +221,15 @@ fn cannot(path: &str, why: &str) -> Failure {
 }
 
 /// Reads the bytes of a file.
-fn read(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
+fn read(context: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = path.display().to_string();
     let named = path.to_str().ok_or_else(|| cannot(&shown, "its name is not UTF-8"))?;
-    desk.read_file(named).map_err(|error| cannot(&shown, &system_words(&error)))
+    context.read_file(named).map_err(|error| cannot(&shown, &system_words(&error)))
 }
 
 /// Reads the bytes of a file. Those of a database include what its program left in files beside it.
-fn read_database(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = read(desk, path)?;
+fn read_database(context: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = read(context, path)?;
     if !Sqlite::is_database(&bytes) {
         return Ok(bytes);
     }
@@ -237,7 +237,7 @@ fn read_database(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure>
         let mut name = path.as_os_str().to_owned();
         name.push(end);
         let found = Path::new(&name).metadata().is_ok_and(|found| found.len() > 0);
-        if found { read(desk, Path::new(&name)) } else { Ok(Vec::new()) }
+        if found { read(context, Path::new(&name)) } else { Ok(Vec::new()) }
     };
     if is_interrupted(&beside("-journal")?) {
         let why =
@@ -247,7 +247,7 @@ fn read_database(desk: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure>
     Ok(with_log(bytes, &beside("-wal")?))
 }
 
-fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, Failure> {
+fn read_newsboat(context: &CommandContext, folders: &[PathBuf]) -> Result<Library, Failure> {
     let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|it| it.is_file());
     let Some(urls) = find("urls") else {
         return Err(Failure::new(format!(
@@ -255,17 +255,17 @@ fn read_newsboat(desk: &CommandContext, folders: &[PathBuf]) -> Result<Library, 
             listed(folders)
         )));
     };
-    let list = read_list(&read(desk, &urls)?, Some(false))
+    let list = read_list(&read(context, &urls)?, Some(false))
         .map_err(|why| cannot(&urls.display().to_string(), &why))?;
     let entries = if let Some(cache) = find("cache.db") {
-        databases::read_cache(&read_database(desk, &cache)?)
+        databases::read_cache(&read_database(context, &cache)?)
             .map_err(|why| cannot(&cache.display().to_string(), &why))?
     } else {
-        desk.tell("no cache.db was found beside the urls file: every entry will be unread");
+        context.tell("no cache.db was found beside the urls file: every entry will be unread");
         KnownEntries::new()
     };
     let config = match find("config") {
-        Some(path) => read_config(&String::from_utf8_lossy(&read(desk, &path)?)),
+        Some(path) => read_config(&String::from_utf8_lossy(&read(context, &path)?)),
         None => NewsboatConfig::default(),
     };
     Ok(Library { list, entries, config, is_outgoing: false })
@@ -317,7 +317,7 @@ pub(super) struct ConfigTaken {
 
 impl ConfigTaken {
     /// Translates a configuration, and prints a sentence for each line that has no counterpart.
-    pub(super) fn of(desk: &CommandContext, config: NewsboatConfig) -> Self {
+    pub(super) fn of(context: &CommandContext, config: NewsboatConfig) -> Self {
         let mut taken = Self::default();
         let keys = translate(&config);
         let mut told = Vec::new();
@@ -340,7 +340,7 @@ impl ConfigTaken {
         told.append(&mut taken.settings.refused);
         told.sort();
         for (line, why) in &told {
-            desk.tell(&format!("config, line {line}: {why}"));
+            context.tell(&format!("config, line {line}: {why}"));
         }
         taken.filters = config.rules;
         taken.searches = config.searches;
@@ -348,28 +348,28 @@ impl ConfigTaken {
     }
 
     /// Prints the lines for the configuration file and the theme, and what other settings are here.
-    fn print_lines(&self, desk: &CommandContext) {
+    fn print_lines(&self, context: &CommandContext) {
         let SettingsTaken { config, theme, others, .. } = &self.settings;
         if !config.is_empty() {
-            desk.put("\nfor your configuration file ('backissue config' shows where it is):");
-            desk.put(config.trim_end());
+            context.put("\nfor your configuration file ('backissue config' shows where it is):");
+            context.put(config.trim_end());
         }
         if !theme.is_empty() {
-            desk.put(&format!("\nfor the file {THEME} beside it:\n{}", theme.trim_end()));
+            context.put(&format!("\nfor the file {THEME} beside it:\n{}", theme.trim_end()));
         }
         if !others.is_empty() {
-            desk.put("\nother settings of newsboat, and what they are here:");
+            context.put("\nother settings of newsboat, and what they are here:");
         }
         for (name, here) in others {
-            desk.put(&format!("  {name}: {here}"));
+            context.put(&format!("  {name}: {here}"));
         }
     }
 
     /// Writes the configuration file and the theme, unless there is a file.
-    fn write(&self, desk: &CommandContext) -> Result<(), Failure> {
-        let path = config_file(&desk.options).filter(|_| !self.settings.config.is_empty());
+    fn write(&self, context: &CommandContext) -> Result<(), Failure> {
+        let path = config_file(&context.options).filter(|_| !self.settings.config.is_empty());
         let Some(path) = path else {
-            desk.tell("no configuration is written: there are no settings that differ from the defaults here");
+            context.tell("no configuration is written: there are no settings that differ from the defaults here");
             return Ok(());
         };
         let theme = path.with_file_name(THEME);
@@ -377,12 +377,12 @@ impl ConfigTaken {
         for (file, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
             let shown = file.display();
             if path.exists() || file.exists() {
-                desk.tell(&format!("{shown} is not written: you have a configuration already"));
+                context.tell(&format!("{shown} is not written: you have a configuration already"));
                 continue;
             }
             let named = NamedFile { path: shown.to_string(), kind: FileKind::Config, force: false };
-            desk.write_file(&named, &mut |out| out.write_all(text.as_bytes()))?;
-            desk.put(&format!("written to {shown}"));
+            context.write_file(&named, &mut |out| out.write_all(text.as_bytes()))?;
+            context.put(&format!("written to {shown}"));
         }
         Ok(())
     }
@@ -410,7 +410,7 @@ pub(super) struct LeftOut<'c> {
 
 /// Prints the table, and the lines for the configuration. `noted` is `None` if nothing was imported, only counted.
 pub(super) fn print(
-    desk: &CommandContext,
+    context: &CommandContext,
     all: &Forecast,
     noted: Option<&ElsewhereNoted>,
     left_out: &LeftOut<'_>,
@@ -460,12 +460,12 @@ pub(super) fn print(
         ReportRow { what: "filters", count: filters, note: filters_note(all.filters, filters) },
         ReportRow { what: "keys", count: config.keys, note: named(config.keys, "printed below") },
     ];
-    desk.put(&format!("{:<15} {:>7} {:>7}", "", "found", "taken"));
+    context.put(&format!("{:<15} {:>7} {:>7}", "", "found", "taken"));
     for ReportRow { what, count, note } in rows.iter().filter(|row| row.count.found > 0) {
         let Count { found, taken } = count;
-        desk.put(format!("{what:<15} {found:>7} {taken:>7}  {note}").trim_end());
+        context.put(format!("{what:<15} {found:>7} {taken:>7}  {note}").trim_end());
     }
-    config.print_lines(desk);
+    config.print_lines(context);
 }
 
 /// Says why filters were not taken. `valid` counts those that have a counterpart here.

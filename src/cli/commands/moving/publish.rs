@@ -47,8 +47,8 @@ struct WrittenFeeds {
 }
 
 /// Runs `backissue publish`.
-pub(in crate::cli) fn run(desk: &CommandContext, args: &PublishArgs) -> Result<Done, Failure> {
-    let engine = desk.engine()?;
+pub(in crate::cli) fn run(context: &CommandContext, args: &PublishArgs) -> Result<Done, Failure> {
+    let engine = context.engine()?;
     let base = args.base_url.as_deref().map(read_base).transpose()?;
     let feeds = lookup::find_subscriptions(&engine, &args.feeds)?;
     let folders = folder_names(engine.feeds.values());
@@ -57,10 +57,10 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PublishArgs) -> Result<D
         let (Some(feed), Some(folder)) = (engine.feeds.get(&key), folders.get(&key)) else {
             continue;
         };
-        let schedule = if args.interval { learned_schedule(desk, feed)? } else { None };
+        let schedule = if args.interval { learned_schedule(context, feed)? } else { None };
         let base = base.as_ref().map(|base| format!("{base}{folder}/")).unwrap_or_default();
         let job = Publication {
-            desk,
+            context,
             args,
             key,
             head: published_feed(feed, &base, schedule),
@@ -68,9 +68,9 @@ pub(in crate::cli) fn run(desk: &CommandContext, args: &PublishArgs) -> Result<D
         };
         let written = job.write(feed)?;
         unreadable = unreadable.saturating_add(written.unreadable);
-        desk.put(&format!("{}/{SUBSCRIPTION_NAME}", job.folder));
+        context.put(&format!("{}/{SUBSCRIPTION_NAME}", job.folder));
     }
-    Ok(desk.tell_left_out(unreadable, "entry", "entries"))
+    Ok(context.tell_left_out(unreadable, "entry", "entries"))
 }
 
 /// Reads the address of the published folder, with a slash at its end.
@@ -91,18 +91,18 @@ fn read_base(typed: &str) -> Result<String, Failure> {
 
 /// Returns the schedule that a feed's publications suggest; `None`, with a message, if too little is known.
 fn learned_schedule(
-    desk: &CommandContext,
+    context: &CommandContext,
     feed: &Subscription,
 ) -> Result<Option<(Vec<IntervalRule>, u32)>, Failure> {
     let key = feed.key;
-    let publications: Publications = desk.look(move |store| store.publications(key))?;
+    let publications: Publications = context.look(move |store| store.publications(key))?;
     let now = clock::now().timestamp().div_euclid(60);
     let start = publications.since().unwrap_or(now);
     if now - start < OBSERVED_MIN || publications.len() < PUBLICATIONS_MIN {
         let title = feed.record.shown_title();
         let known = counted_words(publications.len(), "publication", "publications");
         let days = counted_words((now - start) / 1440, "day", "days");
-        desk.tell(&format!(
+        context.tell(&format!(
             "no schedule stated for '{title}': only {known} in {days} are known; {PUBLICATIONS_MIN} in 21 days are needed"
         ));
         return Ok(None);
@@ -114,7 +114,7 @@ fn learned_schedule(
 
 /// The publication of one feed.
 struct Publication<'a> {
-    desk: &'a CommandContext,
+    context: &'a CommandContext,
     args: &'a PublishArgs,
     key: FeedKey,
     head: PublishedFeed,
@@ -129,15 +129,15 @@ impl Publication<'_> {
         let plans = DocumentPlan::all(&history, self.args.archives, clock::now());
         let all = u64::try_from(plans.len()).unwrap_or(0);
         for (done, plan) in (0_u64..).zip(&plans) {
-            if self.desk.is_closed() {
+            if self.context.is_closed() {
                 break;
             }
-            self.desk.show_progress("documents", done, all);
+            self.context.show_progress("documents", done, all);
             let text = self.document(plan, &mut written)?;
             written.documents = written.documents.saturating_add(1);
             written.changed = written.changed.saturating_add(usize::from(self.put(plan, &text)?));
         }
-        self.desk.end_progress();
+        self.context.end_progress();
         self.report(feed, &history, &written);
         Ok(written)
     }
@@ -151,7 +151,7 @@ impl Publication<'_> {
         let mut history = HistoryOutline::of_record(&feed.history);
         history.has_beginning |= self.args.whole;
         let key = self.key;
-        let rows: Vec<IndexRow> = self.desk.look(move |store| Ok(store.texts().rows(key)))?;
+        let rows: Vec<IndexRow> = self.context.look(move |store| Ok(store.texts().rows(key)))?;
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
         for slice in numbered.chunks(SLICE as usize) {
             let read = self.read(slice.iter().map(|(seq, _)| *seq).collect())?;
@@ -179,7 +179,7 @@ impl Publication<'_> {
 
     fn read(&self, seqs: Vec<u32>) -> Result<Read, Failure> {
         let key = self.key;
-        self.desk.look(move |store| Ok(store.texts().read(key, seqs.into_iter())))
+        self.context.look(move |store| Ok(store.texts().read(key, seqs.into_iter())))
     }
 
     /// Returns the text of a document.
@@ -206,18 +206,18 @@ impl Publication<'_> {
     /// Writes a document unless the file contains it already. Returns whether it was written.
     fn put(&self, plan: &DocumentPlan, text: &str) -> Result<bool, Failure> {
         let path = format!("{}/{}", self.folder, plan.name);
-        if self.desk.read_file(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {
+        if self.context.read_file(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {
             return Ok(false);
         }
         let file = NamedFile { path, kind: FileKind::Published, force: self.args.force };
-        self.desk.write_file(&file, &mut |file| file.write_all(text.as_bytes()))?;
+        self.context.write_file(&file, &mut |file| file.write_all(text.as_bytes()))?;
         Ok(true)
     }
 
     /// Refuses a folder that contains the documents of another feed.
     fn refuse_other_feed(&self) -> Result<(), Failure> {
         let path = format!("{}/{SUBSCRIPTION_NAME}", self.folder);
-        let Ok(bytes) = self.desk.read_file(&path) else { return Ok(()) };
+        let Ok(bytes) = self.context.read_file(&path) else { return Ok(()) };
         let there = backissue_core::feed::parse(&bytes, &backissue_core::feed::Origin::default());
         let is_ours = String::from_utf8_lossy(&bytes).contains(GENERATOR_MARK);
         let is_same = there.head.id.as_deref() == Some(self.head.id.trim());
@@ -245,6 +245,6 @@ impl Publication<'_> {
         if written.without_text > 0 {
             parts.push(format!("{} without their text, which is not stored", written.without_text));
         }
-        self.desk.tell(&format!("{}: {}", feed.record.shown_title(), parts.join(", ")));
+        self.context.tell(&format!("{}: {}", feed.record.shown_title(), parts.join(", ")));
     }
 }

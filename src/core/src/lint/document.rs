@@ -21,18 +21,18 @@ const HEAVY_BYTES: usize = 1 << 20;
 const MANY_ENTRIES: usize = 500;
 
 /// Checks the format, role and size of a document.
-pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let document = exhibit.document;
+pub(super) fn check(input: &LintInput<'_>, findings: &mut Findings) {
+    let document = input.document;
     match document.kind {
-        Kind::Redirect => redirect(exhibit, findings),
+        Kind::Redirect => redirect(input, findings),
         Kind::None => findings.say(table::NOT_A_FEED.of("document"), "", &[]),
         Kind::Atom | Kind::Rss | Kind::Rdf | Kind::Json | Kind::Opml => {
             let (format, role) = (format_words(document.kind), role_words(document.role));
-            let parts: [&dyn Display; 4] = [&format, &role, &document.entries.len(), &exhibit.size];
+            let parts: [&dyn Display; 4] = [&format, &role, &document.entries.len(), &input.size];
             findings.say(table::FORMAT.of("document"), "", &parts);
-            size(exhibit, findings);
-            check_oddities(exhibit, Topic::Document, findings);
-            identity(exhibit, findings);
+            size(input, findings);
+            check_oddities(input, Topic::Document, findings);
+            identity(input, findings);
         }
     }
     if document.is_truncated() {
@@ -40,16 +40,16 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
     }
 }
 
-fn redirect(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    match &exhibit.document.new_location {
+fn redirect(input: &LintInput<'_>, findings: &mut Findings) {
+    match &input.document.new_location {
         Some(NewLocation::At(address)) => findings.say(table::REDIRECT, address, &[]),
         Some(NewLocation::Gone) | None => findings.say(table::REDIRECT_NOWHERE, "", &[]),
     }
 }
 
 /// Reports what readers need to follow a feed that moves (SPEC D.3, G.65).
-fn identity(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let document = exhibit.document;
+fn identity(input: &LintInput<'_>, findings: &mut Findings) {
+    let document = input.document;
     if document.kind == Kind::Atom && document.head.id.is_none() {
         findings.say(table::NO_FEED_ID, "", &[]);
     }
@@ -80,25 +80,25 @@ const fn role_words(role: DocumentRole) -> &'static str {
     }
 }
 
-fn size(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let count = exhibit.document.entries.len();
-    let is_polled = exhibit.document.role != DocumentRole::Archive;
-    if is_polled && (exhibit.size > HEAVY_BYTES || count > MANY_ENTRIES) {
+fn size(input: &LintInput<'_>, findings: &mut Findings) {
+    let count = input.document.entries.len();
+    let is_polled = input.document.role != DocumentRole::Archive;
+    if is_polled && (input.size > HEAVY_BYTES || count > MANY_ENTRIES) {
         findings.say(table::HEAVY.of("document"), "", &[]);
     }
 }
 
 /// Checks the entries of a document.
-pub(super) fn check_entries(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    check_oddities(exhibit, Topic::Entries, findings);
-    doubles(exhibit, findings);
-    texts(exhibit, findings);
-    deleted(exhibit, findings);
+pub(super) fn check_entries(input: &LintInput<'_>, findings: &mut Findings) {
+    check_oddities(input, Topic::Entries, findings);
+    doubles(input, findings);
+    texts(input, findings);
+    deleted(input, findings);
 }
 
 /// Reports entries that the same document contains and lists as deleted, if readers hide them (RFC 6721, SPEC C.9).
-fn deleted(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let document = exhibit.document;
+fn deleted(input: &LintInput<'_>, findings: &mut Findings) {
+    let document = input.document;
     let hidden = document.tombstones.iter().filter(|tombstone| {
         let mut same = document.entries.iter().filter(|entry| entry.id == tombstone.id);
         same.any(|entry| entry.updated.is_none_or(|updated| updated <= tombstone.when))
@@ -110,20 +110,20 @@ fn deleted(exhibit: &LintInput<'_>, findings: &mut Findings) {
 }
 
 /// Reports entries with the same id, because feed readers keep only one of them (SPEC G.41).
-fn doubles(exhibit: &LintInput<'_>, findings: &mut Findings) {
+fn doubles(input: &LintInput<'_>, findings: &mut Findings) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for entry in &exhibit.document.entries {
+    for entry in &input.document.entries {
         *counts.entry(&entry.id).or_default() += 1;
     }
     let lost: usize = counts.values().map(|count| count - 1).sum();
     let first =
-        exhibit.document.entries.iter().find(|entry| counts.get(entry.id.as_str()) > Some(&1));
+        input.document.entries.iter().find(|entry| counts.get(entry.id.as_str()) > Some(&1));
     let Some(first) = first else { return };
     findings.say(table::SAME_ID.of("id"), &first.id, &[&lost]);
 }
 
-fn texts(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let entries = &exhibit.document.entries;
+fn texts(input: &LintInput<'_>, findings: &mut Findings) {
+    let entries = &input.document.entries;
     let blank =
         entries.iter().filter(|entry| entry.title.is_none() && entry.body().is_none()).count();
     if blank > 0 {
@@ -133,7 +133,7 @@ fn texts(exhibit: &LintInput<'_>, findings: &mut Findings) {
     if unlinked > 0 {
         findings.say(table::NO_LINK.of("link"), "", &[&unlinked]);
     }
-    if exhibit.document.head.title.is_none() {
+    if input.document.head.title.is_none() {
         findings.say(table::NO_FEED_TITLE, "", &[]);
     }
 }
@@ -142,20 +142,20 @@ fn texts(exhibit: &LintInput<'_>, findings: &mut Findings) {
 const TOLERANCE_HOURS: i64 = 24;
 
 /// Checks the dates of a document.
-pub(super) fn check_dates(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    check_oddities(exhibit, Topic::Dates, findings);
-    future(exhibit, findings);
-    missing(exhibit, findings);
+pub(super) fn check_dates(input: &LintInput<'_>, findings: &mut Findings) {
+    check_oddities(input, Topic::Dates, findings);
+    future(input, findings);
+    missing(input, findings);
 }
 
-fn future(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let document = exhibit.document;
+fn future(input: &LintInput<'_>, findings: &mut Findings) {
+    let document = input.document;
     let of_entries = document.entries.iter().flat_map(|entry| [entry.published, entry.updated]);
     let of_head = [document.head.published, document.head.updated];
     let mut ahead: Vec<DateTime<Utc>> =
-        of_entries.chain(of_head).flatten().filter(|at| *at > exhibit.now).collect();
+        of_entries.chain(of_head).flatten().filter(|at| *at > input.now).collect();
     ahead.sort_unstable();
-    let limit = exhibit.now + Duration::hours(TOLERANCE_HOURS);
+    let limit = input.now + Duration::hours(TOLERANCE_HOURS);
     let far = ahead.iter().filter(|at| **at > limit).count();
     let Some(latest) = ahead.last() else { return };
     let latest = latest.format("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -163,8 +163,8 @@ fn future(exhibit: &LintInput<'_>, findings: &mut Findings) {
     findings.say(rule, &latest, &[&count]);
 }
 
-fn missing(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let document = exhibit.document;
+fn missing(input: &LintInput<'_>, findings: &mut Findings) {
+    let document = input.document;
     let is_atom = document.kind == Kind::Atom;
     let undated = document
         .entries
@@ -222,15 +222,15 @@ const SINGLE_LINKS: [&str; 8] =
     ["self", "current", "prev-archive", "next-archive", "first", "previous", "next", "last"];
 
 /// Reports the oddities of a document that concern a topic.
-pub(super) fn check_oddities(exhibit: &LintInput<'_>, topic: Topic, findings: &mut Findings) {
-    for seen in exhibit.sightings {
+pub(super) fn check_oddities(input: &LintInput<'_>, topic: Topic, findings: &mut Findings) {
+    for seen in input.sightings {
         let rule = odd(seen.kind).of(&seen.element);
         if rule.topic == topic {
             let misplaced = seen.kind == OddityKind::Misplaced;
             let text = if misplaced { "" } else { &seen.text };
-            let is_rss = exhibit.document.kind == Kind::Rss;
+            let is_rss = input.document.kind == Kind::Rss;
             let detail = if seen.kind == OddityKind::NoId {
-                no_id(exhibit)
+                no_id(input)
             } else if misplaced {
                 seen.text.clone()
             } else {
@@ -258,11 +258,11 @@ const fn odd(kind: OddityKind) -> Rule<'static> {
 }
 
 /// Returns which part is missing from entries without an id, and what readers do instead.
-fn no_id(exhibit: &LintInput<'_>) -> String {
-    let made_up = || exhibit.document.entries.iter().filter(|entry| is_made_up(&entry.id));
+fn no_id(input: &LintInput<'_>) -> String {
+    let made_up = || input.document.entries.iter().filter(|entry| is_made_up(&entry.id));
     let sharing = made_up().filter(|entry| entry.link.is_some()).count();
     let made_up = made_up().count();
-    let name = match exhibit.document.kind {
+    let name = match input.document.kind {
         Kind::Atom => "atom:id",
         Kind::Rdf => "rdf:about",
         Kind::Opml => "xmlUrl",
@@ -284,12 +284,12 @@ fn no_id(exhibit: &LintInput<'_>) -> String {
 }
 
 /// Checks the rules of a document's format.
-pub(super) fn check_format(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    for breach in exhibit.breaches {
+pub(super) fn check_format(input: &LintInput<'_>, findings: &mut Findings) {
+    for breach in input.breaches {
         findings.say(broken(breach), &breach.text, &[&breach.count, &breach.element]);
     }
-    repeated_links(exhibit, findings);
-    let document = exhibit.document;
+    repeated_links(input, findings);
+    let document = input.document;
     if matches!(document.kind, Kind::Rss | Kind::Rdf) && document.head.link.is_none() {
         findings.say(table::NO_CHANNEL_LINK, "", &[]);
     }
@@ -311,9 +311,9 @@ fn broken(breach: &Breach) -> Rule<'_> {
 }
 
 /// Reports relations with links to several addresses.
-fn repeated_links(exhibit: &LintInput<'_>, findings: &mut Findings) {
+fn repeated_links(input: &LintInput<'_>, findings: &mut Findings) {
     let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for link in &exhibit.document.links {
+    for link in &input.document.links {
         let targets = targets.entry(link.rel.as_str()).or_default();
         if !targets.contains(&link.href.as_str()) {
             targets.push(&link.href);

@@ -20,13 +20,13 @@ const COMMON_SECONDS: [u32; 8] = [900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_2
 const WEEK_HOURS: i64 = 168;
 
 /// Checks the polling hints of a document.
-pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let hints = &exhibit.document.hints;
-    let speakers = speakers(hints, reference(exhibit.now));
-    if exhibit.document.role == DocumentRole::Archive {
+pub(super) fn check(input: &LintInput<'_>, findings: &mut Findings) {
+    let hints = &input.document.hints;
+    let speakers = speakers(hints, reference(input.now));
+    if input.document.role == DocumentRole::Archive {
         archive(hints, &speakers, findings);
     } else {
-        let uncovered = rules(exhibit, &speakers, findings);
+        let uncovered = rules(input, &speakers, findings);
         for (rank, speaker) in speakers.iter().enumerate() {
             let above = speakers.get(..rank).unwrap_or_default();
             flat(hints, *speaker, &rank_words(above, *speaker, uncovered), findings);
@@ -37,8 +37,8 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
         }
     }
     others(hints, findings);
-    ttl_in_seconds(exhibit, findings);
-    document::check_oddities(exhibit, Topic::Hints, findings);
+    ttl_in_seconds(input, findings);
+    document::check_oddities(input, Topic::Hints, findings);
 }
 
 fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
@@ -49,12 +49,12 @@ fn archive(hints: &Hints, speakers: &[StatedHint], findings: &mut Findings) {
 
 /// Describes the interval rules and reports rules that never apply. Returns the number of hours in a week that no rule
 /// covers.
-fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findings) -> usize {
-    let rules = &exhibit.document.hints.intervals;
+fn rules(input: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findings) -> usize {
+    let rules = &input.document.hints.intervals;
     if rules.is_empty() {
         return 0;
     }
-    let (in_force, uncovered) = week(exhibit);
+    let (in_force, uncovered) = week(input);
     for (at, rule) in rules.iter().enumerate() {
         let seconds = i64::from(rule.minutes) * MINUTE;
         let held = held_words(seconds);
@@ -73,9 +73,9 @@ fn rules(exhibit: &LintInput<'_>, speakers: &[StatedHint], findings: &mut Findin
 }
 
 /// Returns the indices of the rules that apply in at least one hour of the week, and the number of hours without a rule.
-fn week(exhibit: &LintInput<'_>) -> (Vec<usize>, usize) {
-    let facts = facts(exhibit);
-    let start: DateTime<Utc> = reference(exhibit.now);
+fn week(input: &LintInput<'_>) -> (Vec<usize>, usize) {
+    let facts = facts(input);
+    let start: DateTime<Utc> = reference(input.now);
     let hours = (0..WEEK_HOURS).map(|hour| rule_in_force(&facts, start + Duration::hours(hour)));
     let (mut in_force, mut uncovered) = (Vec::new(), 0);
     for rule in hours {
@@ -171,10 +171,10 @@ fn others(hints: &Hints, findings: &mut Findings) {
 }
 
 /// Reports a `ttl` that was probably meant in seconds, although the unit is minutes. Readers never correct it (SPEC G.3).
-fn ttl_in_seconds(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let hints = &exhibit.document.hints;
+fn ttl_in_seconds(input: &LintInput<'_>, findings: &mut Findings) {
+    let hints = &input.document.hints;
     let Some(ttl) = hints.ttl_minutes else { return };
-    let gap = exhibit.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
+    let gap = input.document.mean_gap().filter(|gap| hints.ttl_like_seconds(*gap).is_some());
     let because = match gap {
         Some(gap) => format!(", since an entry appears about every {}", about_duration(gap)),
         None if COMMON_SECONDS.contains(&ttl) => String::new(),
@@ -275,22 +275,22 @@ pub(super) fn reference(now: DateTime<Utc>) -> DateTime<Utc> {
 
 /// Returns the scheduling facts for a reader with default settings whose last poll was at the time that [`reference`]
 /// returns.
-pub(super) fn facts(exhibit: &LintInput<'_>) -> Facts {
-    let document = exhibit.document;
+pub(super) fn facts(input: &LintInput<'_>) -> Facts {
+    let document = input.document;
     let standing = if document.role == DocumentRole::Archive {
         FeedStatus::Archive
     } else {
         FeedStatus::Active
     };
-    let last_ok = reference(exhibit.now);
-    let cache = exhibit.cache.map(|cache| cache.repeated_at(last_ok));
+    let last_ok = reference(input.now);
+    let cache = input.cache.map(|cache| cache.repeated_at(last_ok));
     let hints = document.hints.clone();
     Facts { hints, standing, last_ok: Some(last_ok), cache, ..Facts::default() }
 }
 
 /// Computes the resulting polls and adds a finding that describes them.
-pub(super) fn check_polls(exhibit: &LintInput<'_>, findings: &mut Findings) -> Option<Polls> {
-    let polls = polls(exhibit)?;
+pub(super) fn check_polls(input: &LintInput<'_>, findings: &mut Findings) -> Option<Polls> {
+    let polls = polls(input)?;
     let settled_by = polls.settled_by.word();
     if polls.next.is_empty() {
         findings.say(table::NO_POLLS.of("feed"), "", &[&settled_by]);
@@ -299,16 +299,16 @@ pub(super) fn check_polls(exhibit: &LintInput<'_>, findings: &mut Findings) -> O
     let next: Vec<String> = polls.next.iter().copied().map(utc_weekday).collect();
     let (last, next) = (utc_minute(polls.last_ok), listed(&next));
     findings.say(table::POLLS.of("feed"), "", &[&last, &next, &settled_by, &polls.a_week]);
-    if exhibit.document.role == DocumentRole::Archive {
+    if input.document.role == DocumentRole::Archive {
         findings.say(table::POLLED_ARCHIVE.of("feed"), "", &[]);
     }
-    rate(exhibit.document, findings);
+    rate(input.document, findings);
     Some(polls)
 }
 
-fn polls(exhibit: &LintInput<'_>) -> Option<Polls> {
-    let last_ok = reference(exhibit.now);
-    let plans = following_plans(&facts(exhibit), last_ok, FOLLOWING_MAX, |_| 0.0);
+fn polls(input: &LintInput<'_>) -> Option<Polls> {
+    let last_ok = reference(input.now);
+    let plans = following_plans(&facts(input), last_ok, FOLLOWING_MAX, |_| 0.0);
     let times = || plans.iter().filter_map(|plan| plan.next_poll);
     let week_end = last_ok + Duration::days(7);
     Some(Polls {

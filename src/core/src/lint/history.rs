@@ -13,10 +13,10 @@ use crate::history::address::{canonical, is_nearby};
 use crate::history::kind::states_missing;
 
 /// Checks the history of a document.
-pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
-    let document = exhibit.document;
+pub(super) fn check(input: &LintInput<'_>, findings: &mut Findings) {
+    let document = input.document;
     let history = &document.history;
-    let mut review = Review { exhibit, history, findings };
+    let mut review = Review { input, history, findings };
     review.own_address();
     review.links();
     match document.role {
@@ -31,7 +31,7 @@ pub(super) fn check(exhibit: &LintInput<'_>, findings: &mut Findings) {
 }
 
 struct Review<'e, 'f> {
-    exhibit: &'e LintInput<'e>,
+    input: &'e LintInput<'e>,
     history: &'e HistoryLinks,
     findings: &'f mut Findings,
 }
@@ -43,8 +43,8 @@ impl Review<'_, '_> {
 
     /// Checks the address that the document states as its own.
     fn own_address(&mut self) {
-        let own = if self.exhibit.document.kind == Kind::Json { "feed_url" } else { "self" };
-        match (self.history.this.as_deref(), self.exhibit.url) {
+        let own = if self.input.document.kind == Kind::Json { "feed_url" } else { "self" };
+        match (self.history.this.as_deref(), self.input.url) {
             (None, _) => self.say(table::NO_SELF.of(own), ""),
             (Some(this), Some(url)) if !same(this, url) && !self.history.archive => {
                 self.say(table::MOVED_SELF.of(own), this);
@@ -76,7 +76,7 @@ impl Review<'_, '_> {
         let Ok(target) = Url::parse(address) else {
             return self.say(table::RELATIVE_LINK.of(rel), address);
         };
-        let home = self.exhibit.url.or(self.history.this.as_deref());
+        let home = self.input.url.or(self.history.this.as_deref());
         let home = home.and_then(|home| Url::parse(home).ok());
         if !matches!(target.scheme(), "http" | "https") || !target.username().is_empty() {
             self.say(table::OTHER_SCHEME.of(rel), address);
@@ -186,7 +186,7 @@ impl Review<'_, '_> {
     }
 
     fn stated(&self, rel: &str) -> Option<&Link> {
-        self.exhibit.document.links.iter().find(|link| link.rel == rel)
+        self.input.document.links.iter().find(|link| link.rel == rel)
     }
 
     const fn has_pages(&self) -> bool {

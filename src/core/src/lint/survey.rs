@@ -133,7 +133,7 @@ impl Survey {
         }
         let sightings = feed::find_oddities(delivered.bytes, &origin(delivered));
         let found = feed::find_breaches(delivered.bytes, &origin(delivered));
-        let exhibit = LintInput {
+        let input = LintInput {
             document,
             sightings: &sightings,
             breaches: &found,
@@ -144,10 +144,10 @@ impl Survey {
         };
         let mut own = Findings::default();
         if document.role == DocumentRole::Archive {
-            history::check(&exhibit, &mut own);
+            history::check(&input, &mut own);
         }
-        document::check_entries(&exhibit, &mut own);
-        document::check_format(&exhibit, &mut own);
+        document::check_entries(&input, &mut own);
+        document::check_format(&input, &mut own);
         // Notes and findings about the `self` link were already reported by the checks of the chain, so they are not
         // repeated for each document.
         let known =
@@ -293,7 +293,7 @@ fn examine_answer(
         if document.kind.is_feed() { feed::find_oddities(bytes, origin) } else { Vec::new() };
     let breaches =
         if document.kind.is_feed() { feed::find_breaches(bytes, origin) } else { Vec::new() };
-    let exhibit = LintInput {
+    let input = LintInput {
         document: &document,
         sightings: &sightings,
         breaches: &breaches,
@@ -303,16 +303,16 @@ fn examine_answer(
         now,
     };
     let mut findings = Findings::default();
-    document::check(&exhibit, &mut findings);
+    document::check(&input, &mut findings);
     document::check_flaws(&document.flaws, &mut findings);
     let mut expected: Option<Polls> = None;
     if document.kind.is_feed() {
-        hints::check(&exhibit, &mut findings);
-        expected = hints::check_polls(&exhibit, &mut findings);
-        history::check(&exhibit, &mut findings);
-        document::check_entries(&exhibit, &mut findings);
-        document::check_dates(&exhibit, &mut findings);
-        document::check_format(&exhibit, &mut findings);
+        hints::check(&input, &mut findings);
+        expected = hints::check_polls(&input, &mut findings);
+        history::check(&input, &mut findings);
+        document::check_entries(&input, &mut findings);
+        document::check_dates(&input, &mut findings);
+        document::check_format(&input, &mut findings);
     }
     LintReport {
         kind: document.kind,

@@ -60,12 +60,12 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
     let recommendation = recommend(facts);
     let bounds = Bounds::from_facts(facts);
     let u = usable(u);
-    let ground = FloorInputs { facts, recommendation: &recommendation, bounds, now, last_try, u };
+    let inputs = FloorInputs { facts, recommendation: &recommendation, bounds, now, last_try, u };
     let draft = match last_ok {
-        Some(last) => draft_target(&ground, last, trace),
-        None => first_poll(&ground, trace),
+        Some(last) => draft_target(&inputs, last, trace),
+        None => first_poll(&inputs, trace),
     };
-    let draft = above_floors(draft, &ground, trace);
+    let draft = above_floors(draft, &inputs, trace);
     let draft = match Skips::from_facts(facts).kept().filter(|_| last_ok.is_some()) {
         Some(windows) => out_of_windows(draft, &windows, clock, u, trace),
         None => draft,
@@ -76,21 +76,21 @@ fn decide_with_trace(facts: &Facts, now: DateTime<Utc>, u: f64, trace: &mut Plan
 
 /// Step 1: a feed that was never polled successfully is due at once, without jitter. If only failed attempts were made, only the
 /// floors determine the time.
-fn first_poll(ground: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
-    let at = ground.last_try.unwrap_or(seconds(ground.now));
-    trace.note(|| first_poll_step(at, ground.last_try.is_some()));
-    let flat = ground.bounds.interval(ground.recommendation.flat.seconds);
-    let binding = ground.last_try.map(|_| flat);
+fn first_poll(inputs: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
+    let at = inputs.last_try.unwrap_or(seconds(inputs.now));
+    trace.note(|| first_poll_step(at, inputs.last_try.is_some()));
+    let flat = inputs.bounds.interval(inputs.recommendation.flat.seconds);
+    let binding = inputs.last_try.map(|_| flat);
     let settled_by = SettledBy::FirstPoll;
     Draft { at, kind: PlanKind::Interval, binding, settled_by, spread: 0 }
 }
 
 /// Steps 2 to 5: computes the target time from the recommended interval, the user's pace and bounds, and jitter.
-fn draft_target(ground: &FloorInputs<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
-    let bounds = ground.bounds;
-    let target = find_target(ground.recommendation, bounds, last);
-    explain_target(ground, &target, last, trace);
-    let jittered = jittered(&target, bounds, last, ground.u);
+fn draft_target(inputs: &FloorInputs<'_>, last: i64, trace: &mut PlanTrace) -> Draft {
+    let bounds = inputs.bounds;
+    let target = find_target(inputs.recommendation, bounds, last);
+    explain_target(inputs, &target, last, trace);
+    let jittered = jittered(&target, bounds, last, inputs.u);
     trace.note(|| explain_jitter(&target, &jittered, bounds, last));
     Draft {
         at: jittered.at,
@@ -109,8 +109,8 @@ fn settled_by(target: &TargetTime) -> SettledBy {
 }
 
 /// Step 6: moves the time past every floor.
-fn above_floors(mut draft: Draft, ground: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
-    for floor in floors(ground) {
+fn above_floors(mut draft: Draft, inputs: &FloorInputs<'_>, trace: &mut PlanTrace) -> Draft {
+    for floor in floors(inputs) {
         trace.note_some(|| floor_step(&floor, draft.at));
         if floor.at > draft.at {
             draft.at = floor.at;

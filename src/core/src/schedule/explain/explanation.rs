@@ -86,13 +86,13 @@ pub(in crate::schedule) fn first_poll_step(at: i64, tried: bool) -> PlanStep {
 
 /// Explains the recommendation, the pace, the bounds and the resulting instant.
 pub(in crate::schedule) fn explain_target(
-    ground: &FloorInputs<'_>,
+    inputs: &FloorInputs<'_>,
     target: &TargetTime,
     last: i64,
     trace: &mut PlanTrace,
 ) {
-    let bounds = ground.bounds;
-    let sentence = || source_sentence(ground.facts, ground.recommendation, target);
+    let bounds = inputs.bounds;
+    let sentence = || source_sentence(inputs.facts, inputs.recommendation, target);
     trace.note(|| interval_step(PlanStage::Recommendation, None, target.raw, sentence()));
     if is_placed(target) {
         trace.note_some(|| placed_pace_step(target, bounds));

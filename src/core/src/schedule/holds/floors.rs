@@ -74,37 +74,37 @@ const FLOORS: [FloorRule; 7] =
     [hard_minimum, minimum, cache_lifetime, server_wait, host_wait, back_off, dead];
 
 /// Returns the floors in force.
-pub(in crate::schedule) fn floors<'a>(ground: &'a FloorInputs<'a>) -> impl Iterator<Item = Floor> {
-    FLOORS.iter().filter_map(move |floor| floor(ground))
+pub(in crate::schedule) fn floors<'a>(inputs: &'a FloorInputs<'a>) -> impl Iterator<Item = Floor> {
+    FLOORS.iter().filter_map(move |floor| floor(inputs))
 }
 
-fn hard_minimum(ground: &FloorInputs<'_>) -> Option<Floor> {
-    if has_stated_wait(ground.facts) {
+fn hard_minimum(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    if has_stated_wait(inputs.facts) {
         return None;
     }
-    let minimum = ground.bounds.hard_min;
-    let at = ground.last_try? + minimum;
+    let minimum = inputs.bounds.hard_min;
+    let at = inputs.last_try? + minimum;
     Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::HardMinimum(minimum) })
 }
 
-fn minimum(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let applies = ground.facts.failures == 0 && !ground.bounds.fixed;
-    let minimum = ground.bounds.min;
-    let at = ground.last_try.filter(|_| applies && ground.facts.last_ok.is_some())? + minimum;
+fn minimum(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    let applies = inputs.facts.failures == 0 && !inputs.bounds.fixed;
+    let minimum = inputs.bounds.min;
+    let at = inputs.last_try.filter(|_| applies && inputs.facts.last_ok.is_some())? + minimum;
     Some(Floor { at, settled_by: SettledBy::Minimum, cause: Cause::Minimum(minimum) })
 }
 
-fn cache_lifetime(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let cache = ground.facts.cache.filter(|_| !ground.facts.settings.ignore_cache_lifetime)?;
-    let at = since(cache.received_at, ground.now) + cache.floor_seconds()?;
+fn cache_lifetime(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    let cache = inputs.facts.cache.filter(|_| !inputs.facts.settings.ignore_cache_lifetime)?;
+    let at = since(cache.received_at, inputs.now) + cache.floor_seconds()?;
     let stated = cache.stated_seconds()?;
     let age = i64::from(cache.age_seconds);
     let cause = Cause::Lifetime { stated, counted: counted(stated), age };
     Some(Floor { at, settled_by: SettledBy::CacheLifetime, cause })
 }
 
-fn server_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let wait = ground.facts.retry_after?;
+fn server_wait(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    let wait = inputs.facts.retry_after?;
     let settled_by = match wait.stated_by {
         WaitHeader::RetryAfter
         | WaitHeader::XRateLimitReset
@@ -113,17 +113,17 @@ fn server_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
         WaitHeader::CacheControl => SettledBy::CacheLifetime,
         WaitHeader::Nothing => SettledBy::BackOff,
     };
-    let ignored = ground.facts.settings.ignore_cache_lifetime;
+    let ignored = inputs.facts.settings.ignore_cache_lifetime;
     if ignored && wait.stated_by == WaitHeader::CacheControl {
         return None;
     }
-    let (at, seconds) = end_of(wait, ground.now);
+    let (at, seconds) = end_of(wait, inputs.now);
     Some(Floor { at, settled_by, cause: Cause::Wait { seconds, header: wait.stated_by } })
 }
 
-fn host_wait(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let wait = ground.facts.host_wait?;
-    let (at, seconds) = end_of(wait, ground.now);
+fn host_wait(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    let wait = inputs.facts.host_wait?;
+    let (at, seconds) = end_of(wait, inputs.now);
     let cause = Cause::HostWait { seconds, header: wait.stated_by };
     Some(Floor { at, settled_by: SettledBy::RetryAfter, cause })
 }
@@ -160,13 +160,13 @@ fn since(received_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
 ///    recommended interval after that attempt.
 /// 3. The delay is at least the minimum for the kind of failure.
 /// 4. A random extra of up to a quarter of the delay keeps many installations from polling again at the same time.
-fn back_off(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let failures = ground.facts.failures;
-    let last_try = ground.last_try.filter(|_| failures > 0 && !has_stated_wait(ground.facts))?;
+fn back_off(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    let failures = inputs.facts.failures;
+    let last_try = inputs.last_try.filter(|_| failures > 0 && !has_stated_wait(inputs.facts))?;
     let doubling = doubled(failures);
-    let after_success = find_target(ground.recommendation, ground.bounds, last_try);
+    let after_success = find_target(inputs.recommendation, inputs.bounds, last_try);
     let recommended = (after_success.at - last_try).max(after_success.binding);
-    let demanded = ground.facts.failure.map_or(0, minimum_after);
+    let demanded = inputs.facts.failure.map_or(0, minimum_after);
     let (delay, by) = [
         (doubling, DelayBy::Doubling),
         (recommended, DelayBy::Recommendation),
@@ -174,7 +174,7 @@ fn back_off(ground: &FloorInputs<'_>) -> Option<Floor> {
     ]
     .into_iter()
     .reduce(|longest, next| if next.0 > longest.0 { next } else { longest })?;
-    let spread = share(ground.u.abs(), delay / 2);
+    let spread = share(inputs.u.abs(), delay / 2);
     let cause = Cause::BackOff { failures, delay, spread, by };
     Some(Floor { at: last_try + delay + spread, settled_by: SettledBy::BackOff, cause })
 }
@@ -194,9 +194,9 @@ const fn minimum_after(failure: PollFailure) -> i64 {
     }
 }
 
-fn dead(ground: &FloorInputs<'_>) -> Option<Floor> {
-    let is_dead = ground.facts.standing == FeedStatus::Dead;
-    let at = ground.last_try.filter(|_| is_dead)? + DEAD_SECONDS;
+fn dead(inputs: &FloorInputs<'_>) -> Option<Floor> {
+    let is_dead = inputs.facts.standing == FeedStatus::Dead;
+    let at = inputs.last_try.filter(|_| is_dead)? + DEAD_SECONDS;
     Some(Floor { at, settled_by: SettledBy::Dead, cause: Cause::Dead })
 }
 

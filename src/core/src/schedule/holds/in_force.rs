@@ -23,7 +23,7 @@ pub struct Restriction {
 /// [`crate::schedule::decide()`].
 pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restriction> {
     let recommendation = recommend(facts);
-    let ground = FloorInputs {
+    let inputs = FloorInputs {
         facts,
         recommendation: &recommendation,
         bounds: Bounds::from_facts(facts),
@@ -32,7 +32,7 @@ pub fn floors_in_force(facts: &Facts, now: DateTime<Utc>, u: f64) -> Vec<Restric
             .max(not_later(facts.last_ok, seconds(now))),
         u: usable(u),
     };
-    let mut ahead: Vec<Floor> = floors(&ground).filter(|floor| floor.at > seconds(now)).collect();
+    let mut ahead: Vec<Floor> = floors(&inputs).filter(|floor| floor.at > seconds(now)).collect();
     // The shortest allowed interval (`HARD_MIN`) is worth showing only if no other floor applies.
     if ahead.len() > 1 {
         ahead.retain(|floor| !matches!(floor.cause, Cause::HardMinimum(_)));
