@@ -201,7 +201,7 @@ fn requested(
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),
         Request::ReadElsewhere(feed, adaptor) => elsewhere::read(engine, now, feed, adaptor)?,
-        Request::ReadCopy(feed, url) => copies::read(engine, now, feed, &url)?,
+        Request::ReadCopy(feed, url) => elsewhere::read_copy(engine, now, feed, &url)?,
         Request::ForgetCopy(feed, name) => copies::forget(engine, feed, &name)?,
         Request::RestoreWithdrawn(feed) => marks::restore_last(engine, feed),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),

@@ -8,28 +8,25 @@ use backissue_core::feed::FeedDocument;
 use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::address::{carries_login_or_query, host};
-use backissue_core::history::walk::copy::{COPIES_MAX, CopyWalk, entries_only};
+use backissue_core::history::record::CopyWalk;
+use backissue_core::history::walk::copy::{COPIES_MAX, entries_only};
 use backissue_core::history::{
-    ArchiveFailure, Arrival, FeedKey, HistoryRecord, Merging, Mode, WalkPolicy,
+    ArchiveFailure, ArchiveRequest, Arrival, FeedKey, HistoryRecord, Merging, Mode, WalkPolicy,
 };
 use chrono::{DateTime, Utc};
 
 use super::archive_response::{Archive, policy};
+use super::brought::write_record;
 use super::walk_stage::Backfill;
-use super::{history_requests, walks};
+
 use crate::engine::change::undo_stack::Step;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::{Effect, Event, NoticeOffer};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Showing};
 
-/// Reads a copy at a typed address, or continues to.
-pub fn read(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    url: &str,
-) -> Result<Vec<Effect>, InputFlaw> {
+/// Prepares the walk through a copy at a typed address, or its continuation.
+pub(super) fn begin(engine: &mut Engine, feed: FeedKey, url: &str) -> Result<(), InputFlaw> {
     let url = url.trim();
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     if engine.offline {
@@ -44,7 +41,7 @@ pub fn read(
     if engine.backfills.contains_key(&feed) {
         return Err("older entries of this feed are being fetched already".into());
     }
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Ok(Vec::new()) };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Ok(()) };
     if FeedSource::of(&subscription.record.url) != FeedSource::Web {
         return Err("only feeds from the web have copies".into());
     }
@@ -59,7 +56,7 @@ pub fn read(
     engine.say(format!("requesting older entries from {}", host(url).unwrap_or_default()));
     engine.host_queue.not_before = None;
     engine.backfills.insert(feed, Backfill::of_copy(url.to_owned()));
-    Ok(go_on(engine, now, feed))
+    Ok(())
 }
 
 /// The limits of a walk through a copy: the user asked for it, so no further consent is needed.
@@ -83,12 +80,13 @@ fn with_copy<T>(
     Some(result)
 }
 
-/// Requests the next document of the copy, or ends the walk.
-pub(super) fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    match with_copy(engine, feed, |copy, _, policy| copy.next(policy, now)).flatten() {
-        Some(request) => walks::wait_for(engine, now, feed, request, false),
-        None => walks::rest(engine, feed, None),
-    }
+/// Returns the next request for the copy. Returns `None` if nothing more of it is read.
+pub(super) fn next(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+) -> Option<ArchiveRequest> {
+    with_copy(engine, feed, |copy, _, policy| copy.next(policy, now)).flatten()
 }
 
 /// Applies an answer. Returns the entries to merge; `None` if there are none.
@@ -153,7 +151,7 @@ pub fn forget(engine: &mut Engine, feed: FeedKey, name: &str) -> Result<Vec<Effe
         None,
     );
     engine.tell(Event::offering(text, NoticeOffer::Undo));
-    let record = history_requests::write_record(engine, feed);
+    let record = write_record(engine, feed);
     let job = Job::Restore { feed, entries, showing: Showing::HidesCopies };
     Ok(record.into_iter().chain([Effect::store(job)]).collect())
 }

@@ -10,16 +10,15 @@ use backissue_core::history::{
 use chrono::{DateTime, Utc};
 
 use super::walk_stage::HistoryAction;
-use super::{archive_response, elsewhere, walks};
+use super::{archive_response, brought, walks};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::{self, Change, ChangeId};
 use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
-use crate::engine::feeds::subscription::{HistoryCommit, Subscription, missing_in};
+use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::manual_poll;
 use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
 
 /// Requests older entries of a feed, at one gap or at all gaps. A request for all gaps stops the feed's archive walk if one is
 /// under way.
@@ -55,9 +54,9 @@ pub fn more(
     let action = match gap {
         Some(key) => HistoryAction::GoOn(key),
         None if record.kind == DocumentKind::Paged && !record.archived => HistoryAction::Page,
-        None if !elsewhere::hidden(subscription).is_empty() => {
-            let entries = elsewhere::hidden(subscription).to_vec();
-            return elsewhere::show(engine, feed, &entries, true, false);
+        None if !brought::hidden(subscription).is_empty() => {
+            let entries = brought::hidden(subscription).to_vec();
+            return brought::show(engine, feed, &entries, true, false);
         }
         None if record.missing() == 0 => {
             let text = format!("{title}: {}", record.status().text());
@@ -114,7 +113,7 @@ pub fn set_gap(
 ) -> Vec<Effect> {
     let Some(before) = replace_state(engine, feed, gap, state) else { return Vec::new() };
     engine.tell(Event::ListsChanged);
-    let commit = commit_of_record(engine, feed);
+    let commit = brought::commit_of_record(engine, feed);
     let written = commit.map(|it| change::write(engine, Change::Gap(it, gap, before), step));
     Vec::from_iter(written)
 }
@@ -145,7 +144,7 @@ pub fn put_back(
 ) -> Vec<Effect> {
     replace_state(engine, feed, gap, before);
     engine.tell(Event::ListsChanged);
-    Vec::from_iter(is_in_later.then(|| write_record(engine, feed)).flatten())
+    Vec::from_iter(is_in_later.then(|| brought::write_record(engine, feed)).flatten())
 }
 
 /// Applies the user's choice of an external archive, or of no external archive, to the history of a feed. Cancels the feed's
@@ -158,23 +157,9 @@ pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
         return effects;
     }
     Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
-    effects.extend(write_record(engine, feed));
+    effects.extend(brought::write_record(engine, feed));
     engine.tell(Event::ListsChanged);
     effects
-}
-
-/// Returns a feed's history record to be written. During an archive walk of the feed there is nothing to write, because the walk writes
-/// the record with its next archive.
-fn commit_of_record(engine: &Engine, feed: FeedKey) -> Option<Box<HistoryCommit>> {
-    let record = engine.feeds.get(&feed)?.history.clone();
-    let is_walked = engine.backfills.contains_key(&feed);
-    let commit = HistoryCommit { feed, record, nodes: Vec::new(), document: None };
-    (!is_walked).then(|| Box::new(commit))
-}
-
-/// Returns the effect that writes a feed's history record after a change.
-pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
-    Some(Effect::store(Job::KeepHistory(commit_of_record(engine, feed)?)))
 }
 
 /// Returns the gaps of a feed that an entry list shows, each with its row.

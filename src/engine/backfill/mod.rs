@@ -1,6 +1,7 @@
 //! History of feeds: walks through archives, gaps, and the user's requests for older entries.
 
 pub mod archive_response;
+pub mod brought;
 pub mod copies;
 pub mod elsewhere;
 pub mod history_requests;

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 
 use super::archive_response::{Archive, OtherDocument, classify_archive, policy, wants_rest, way};
 use super::walk_stage::{self, Backfill, HistoryAction, WalkStage};
-use super::{copies, elsewhere};
+use super::{brought, copies};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
@@ -219,7 +219,7 @@ fn is_held_up(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
 }
 
 /// Queues a request for an archive or a page behind all polls of its site.
-pub(super) fn wait_for(
+fn wait_for(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
@@ -329,6 +329,14 @@ fn answered(
     vec![writing]
 }
 
+/// Requests the next document of the copy that is being read, or ends the walk.
+pub(super) fn go_on_in_copy(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+    match copies::next(engine, now, feed) {
+        Some(request) => wait_for(engine, now, feed, request, false),
+        None => rest(engine, feed, None),
+    }
+}
+
 /// Applies the response to a request for a document of a copy, and writes the changes.
 fn copy_answered(
     engine: &mut Engine,
@@ -387,14 +395,14 @@ pub fn kept(
         engine.poll_run.archives = engine.poll_run.archives.saturating_add(1);
         engine.poll_run.recovered = engine.poll_run.recovered.saturating_add(new);
         if subscription.history.adaptor().is_some() || backfill.copy.is_some() {
-            backfill.brought.extend(elsewhere::added(counters, new));
+            backfill.brought.extend(brought::added(counters, new));
         }
     }
     if backfill.copy.is_some() {
         if backfill.merging.take().is_some() {
-            copies::merged(engine, feed, elsewhere::added(counters, new));
+            copies::merged(engine, feed, brought::added(counters, new));
         }
-        return copies::go_on(engine, now, feed);
+        return go_on_in_copy(engine, now, feed);
     }
     match (backfill.merging.take(), backfill.paging) {
         (Some(more), true) => {
@@ -422,7 +430,7 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
 }
 
 /// Ends a walk: writes the history record and shows the notice, if there is one.
-pub(super) fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
+fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
     rest_offering(engine, feed, notice, None)
 }
 
@@ -449,8 +457,8 @@ fn rest_offering(
     let entries = std::mem::take(&mut backfill.brought);
     let has_some = !entries.is_empty();
     let brought = Some(entries).filter(|_| backfill.asked && (has_some || notice.is_none()));
-    let brought = brought
-        .and_then(|entries| elsewhere::brought(engine, feed, entries, backfill.copy.as_deref()));
+    let brought =
+        brought.and_then(|entries| brought::words(engine, feed, entries, backfill.copy.as_deref()));
     if has_some && brought.is_some() {
         offer = offer.or(Some(NoticeOffer::Undo));
     }

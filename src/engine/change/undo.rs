@@ -16,7 +16,7 @@ use super::undo_stack::{Step, TakenStep, is_over, words_of_import, words_togethe
 use super::value::{ChangeId, Direction, FeedChange, FeedParts, ListChange, Numbered, Origin};
 use super::write::{records_of, write};
 use super::{Change, MarkChange, PendingChange, questions};
-use crate::engine::backfill::{elsewhere, history_requests};
+use crate::engine::backfill::{brought, history_requests};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::entries::marks::{self, words};
@@ -155,7 +155,7 @@ fn take_back(
         }
         Step::Withdrawn { feed, withdrawn } => (marks::bring_back(engine, feed, withdrawn), None),
         Step::Brought { feed, entries, again, of_copy } => {
-            let effects = elsewhere::show(engine, feed, &entries, again, of_copy);
+            let effects = brought::show(engine, feed, &entries, again, of_copy);
             (effects, Some(Step::Brought { feed, entries, again: !again, of_copy }))
         }
         Step::Dismissed { feed, gap } => {

@@ -10,7 +10,7 @@ use super::subscription::{
     FeedState, GivenBy, NamedBy, ProposedMove, Subscription, SubscriptionRecord,
 };
 use super::{feed_settings, unsubscribe};
-use crate::engine::backfill::history_requests::write_record;
+use crate::engine::backfill::brought::write_record;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::{ChangeId, Direction, FeedChange, FeedParts};
 use crate::engine::change::{self, Change};

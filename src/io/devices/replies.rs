@@ -20,6 +20,7 @@ use crate::engine::state::Engine;
 use crate::io::answers::LoopEnded;
 use crate::io::loop_handle::{ArrivalFault, LoopHandle};
 use crate::io::store::{EntriesWanted, EntryTest, NumberedEntries, StoreError};
+use crate::view::html::{self, InBook};
 
 /// Number of entries to read from the store at once.
 const SLICE: usize = 256;
@@ -260,8 +261,10 @@ fn items(handle: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedI
 }
 
 fn served_item(id: u64, feed: ServedFeed, view: EntryView) -> ServedItem {
-    let text = view.text().1;
-    let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default().to_owned();
+    let (_, markup, base) = view.text();
+    let markup = markup.get(..markup.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
+    // Only what the screen knows leaves: an app may run scripts.
+    let text = html::xhtml(markup, base, InBook { is_leftward: false, pictures: None });
     let EntryView { entry, labels, .. } = view;
     let flags = entry.flags;
     let kept = entry.kept;

@@ -121,13 +121,13 @@ impl Keymap {
         bound.extend(taken.into_iter().map(|(own, _)| own));
         let mut map = Self { bound, own: own_commands };
         lost.dedup_by_key(|(_, _, place)| *place);
-        for (line, taker, place) in lost.into_iter().filter(|(_, _, place)| !map.has_key(*place)) {
-            let (keys, taker) = (shown(&taker.keys), name_of(taker.place, &map.own));
+        for (line, bound, place) in lost.into_iter().filter(|(_, _, place)| !map.has_key(*place)) {
+            let (keys, runs) = (shown(&bound.keys), name_of(bound.place, &map.own));
             let left = name_of(place, &map.own);
-            clashes.push(if taker == keys {
+            clashes.push(if runs == keys {
                 format!("line {line}: '{keys}' was the only key of {left}; give that one, or write '{left} = []'")
             } else {
-                format!("line {line}: '{keys}' for {taker} was the only key of {left}; give that one, or write '{left} = []'")
+                format!("line {line}: '{keys}' for {runs} was the only key of {left}; give that one, or write '{left} = []'")
             });
         }
         if !map.bound.iter().any(|bound| bound.command() == Some(Command::Quit)) {

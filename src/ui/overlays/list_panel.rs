@@ -236,12 +236,12 @@ pub fn subscribe_to_several(
     now: DateTime<Utc>,
     addresses: Vec<String>,
 ) -> Vec<ScreenEffect> {
-    let mut ask = |address: String| {
+    let ask = |address: String| {
         let id = app.engine.next_addition();
         let wanted = Subscribe { id, address, ..Subscribe::default() };
         app.ask(now, Request::Subscribe(Box::new(wanted)))
     };
-    addresses.into_iter().flat_map(|address| ask(address)).collect()
+    addresses.into_iter().flat_map(ask).collect()
 }
 
 /// Changes the address of a feed to a typed address, once a feed is found there.

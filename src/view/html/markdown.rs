@@ -269,13 +269,14 @@ fn line_start_escaped(line: &str) -> String {
     if line.starts_with(['#', '+', '-', '=']) { format!("\\{line}") } else { line.to_owned() }
 }
 
-/// Where an entry is in a book.
+/// Where an entry is in a book, or in an app.
 #[derive(Debug, Clone, Copy)]
 pub struct InBook<'b> {
     /// Whether its page is right-to-left. Blocks in the other direction state theirs.
     pub is_leftward: bool,
-    /// Names of the pictures in the book, by address. Other pictures become links.
-    pub pictures: &'b BTreeMap<String, String>,
+    /// Names of the pictures in the book, by address. Other pictures become links. `None` outside a book: each picture is named by its
+    /// address.
+    pub pictures: Option<&'b BTreeMap<String, String>>,
 }
 
 /// Returns the body of an entry as the inside of an XHTML `body`. Relative references are resolved against `base`, an absolute URL.
@@ -452,12 +453,17 @@ impl XhtmlWriter<'_> {
     /// Returns the picture that a run is the label of, and its name in the book.
     fn stored(&self, run: &TextRun) -> Option<(&ImageTarget, &str)> {
         let image = self.images.get(place_of(run.look.image?)?)?;
-        Some((image, self.place.pictures.get(&image.url)?))
+        let name = match self.place.pictures {
+            Some(pictures) => pictures.get(&image.url)?,
+            None => &image.url,
+        };
+        Some((image, name))
     }
 
     fn run(&mut self, run: &TextRun, is_heading: bool) {
         let stored = self.stored(run).map(|(image, name)| {
-            format!("<img src=\"{name}\" alt=\"{}\"/>", escaped_attribute(&image.alt))
+            let (name, alt) = (escaped_attribute(&strict(name)), escaped_attribute(&image.alt));
+            format!("<img src=\"{name}\" alt=\"{alt}\"/>")
         });
         if let Some(stored) = stored {
             self.out.push_str(&stored);
@@ -566,7 +572,7 @@ mod tests {
                 "<p><a href=\"https://a.example/p.png\">[image: A \"cat\"]</a></p>\n",
             ),
         ] {
-            let place = InBook { is_leftward: false, pictures: &BTreeMap::new() };
+            let place = InBook { is_leftward: false, pictures: Some(&BTreeMap::new()) };
             assert_eq!(xhtml(html, Some("https://a.example/"), place), expected, "{html}");
         }
     }

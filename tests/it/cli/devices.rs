@@ -103,7 +103,7 @@ fn press() -> Site {
                 format!(
                     "<item><guid>g{at}</guid><title>Entry {at} &amp;lt;b&amp;gt; &lt;script&gt;</title>\
                      <link>http://site.example{}/{at}</link>\
-                     <pubDate>Mon, 0{} Feb 2026 10:00:00 GMT</pubDate><description>Text {at}</description></item>",
+                     <pubDate>Mon, 0{} Feb 2026 10:00:00 GMT</pubDate><description>Text {at} &lt;script&gt;alert(1)&lt;/script&gt;&lt;img src='p.png' onerror='x()'&gt;</description></item>",
                     request.path(),
                     1 + at % 9
                 )
@@ -432,6 +432,11 @@ fn hostile_requests_change_nothing_and_do_not_stop_others() {
     assert_eq!((atom.0, atom.1.matches("label=\"fresh\"").count()), (200, 2), "{}", atom.1);
     let contents = served.get(&header, "stream/contents/user/-/state/com.google/reading-list?n=3");
     let items = contents["items"].as_array().unwrap();
+    for item in items {
+        let text = item["summary"]["content"].as_str().unwrap();
+        assert!(text.contains("Text ") && text.contains("/p.png\""), "{text}");
+        assert!(!text.contains("script") && !text.contains("onerror"), "{text}");
+    }
     assert_eq!(items.len(), 3);
     let title = items[0]["title"].as_str().unwrap();
     assert!(!title.contains('<') && !title.contains('&'), "{title}");

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use backissue_core::feed::{FeedDocument, Origin, Tombstone, parse};
-use backissue_core::history::walk::copy::{CopyWalk, entries_only};
+use backissue_core::history::record::CopyWalk;
+use backissue_core::history::walk::copy::entries_only;
 use backissue_core::history::{
     ArchiveFailure, Arrival, EntryBody, HistoryRecord, HistoryStatus, KeptEntry,
 };

@@ -95,7 +95,7 @@ impl Book {
             language.unwrap_or_default(),
             if is_leftward { " dir=\"rtl\"" } else { "" },
             escaped_text(title),
-            body(InBook { is_leftward, pictures: &self.pictures })
+            body(InBook { is_leftward, pictures: Some(&self.pictures) })
         );
         self.pages = self.pages.saturating_add(1);
         let name = format!("page-{}.xhtml", self.pages);

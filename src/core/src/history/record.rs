@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::gap::{Edge, Gap, GapKey, GapKind, GapState, Newer, Reason};
 use super::kind::DocumentKind;
+use super::node::Nodes;
 use super::proof::{Doubt, Proof};
 use super::walk::adaptor::Adapted;
-use super::walk::copy::CopyWalk;
 use super::walk::policy::{FRONTIERS_MAX, OVERRUNS_MAX};
 use super::windows::Windows;
 use crate::feed::FeedDocument;
@@ -101,6 +101,20 @@ pub struct Frontier {
     pub again: bool,
     /// Whether the subscription document that holds the link shares entries with the one before it.
     pub contiguous: bool,
+}
+
+/// The walk through a copy, and what it brought.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CopyWalk {
+    /// Address of the newest document, as typed.
+    pub url: String,
+    /// State of the walk.
+    pub record: HistoryRecord,
+    /// The documents that were read.
+    pub nodes: Nodes,
+    /// Numbers of the entries that came from the copy: the first and the last of each range.
+    pub brought: Vec<(u32, u32)>,
 }
 
 /// What one run of archive requests has used (SPEC C.10).

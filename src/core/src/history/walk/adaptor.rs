@@ -8,8 +8,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::robots::{Robots, robots_address};
-use crate::history::gap::Edge;
+use super::robots::Robots;
 
 /// Default address of the Internet Archive. Users can set another one.
 pub const INTERNET_ARCHIVE: &str = "https://web.archive.org";
@@ -99,14 +98,9 @@ pub struct Adapted {
 impl Adapted {
     /// Checks whether robots.txt permits the request for a document; `None` if it must be asked first. Only numbered pages need
     /// it: everything else is linked, or belongs to a service that others are meant to ask.
-    pub(super) fn permit(&self, edge: &Edge, now: DateTime<Utc>) -> Option<bool> {
-        let FoundBy::Page(_) = edge.via else { return Some(true) };
-        self.robots.as_ref()?.permit(&edge.url, now)
-    }
-
-    /// Returns the address of the robots.txt to ask for a document.
-    pub(super) fn robots_address(edge: &Edge) -> String {
-        robots_address(&edge.url).unwrap_or_default()
+    pub(super) fn permit(&self, via: FoundBy, url: &str, now: DateTime<Utc>) -> Option<bool> {
+        let FoundBy::Page(_) = via else { return Some(true) };
+        self.robots.as_ref()?.permit(url, now)
     }
 }
 

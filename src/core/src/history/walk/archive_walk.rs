@@ -11,8 +11,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::adaptor::{Adapted, FoundBy};
+use super::adaptor::FoundBy;
 use super::policy::{ArchiveFailure, GAPS_MAX, Mode, NODES_MAX, WalkPolicy};
+use super::robots::robots_address;
 use crate::feed::FeedDocument;
 use crate::feed::identity::identity_hash;
 use crate::history::address::{canonical, host, refusal, same_origin};
@@ -158,7 +159,7 @@ impl ArchiveWalk<'_> {
             self.record.frontiers.push(retried);
         } else if let Some(limit) = self.limit_for(&frontier, now) {
             self.stop_at(frontier, limit, now);
-        } else if self.record.adapted.permit(edge, now) == Some(false) {
+        } else if self.record.adapted.permit(edge.via, &edge.url, now) == Some(false) {
             let why = "the robots.txt of the site does not permit it";
             self.failed_at(frontier, &ArchiveFailure::Blocked(why.to_owned()), now);
         } else {
@@ -177,7 +178,7 @@ impl ArchiveWalk<'_> {
         let before = Some(self.record.day).filter(|day| day.number == number);
         let documents = before.unwrap_or_default().documents.saturating_add(1);
         self.record.day = DayUsage { number, documents };
-        let content = if self.record.adapted.permit(edge, now).is_none() {
+        let content = if self.record.adapted.permit(edge.via, &edge.url, now).is_none() {
             ArchiveContent::Robots
         } else if edge.via == FoundBy::Listing {
             ArchiveContent::Listing
@@ -186,7 +187,11 @@ impl ArchiveWalk<'_> {
         };
         let is_robots = content == ArchiveContent::Robots;
         ArchiveRequest {
-            url: if is_robots { Adapted::robots_address(edge) } else { edge.url.clone() },
+            url: if is_robots {
+                robots_address(&edge.url).unwrap_or_default()
+            } else {
+                edge.url.clone()
+            },
             by: edge.newer.url.clone(),
             by_public: edge.newer.public,
             cross_origin: !same_origin(&edge.url, &edge.newer.url),
@@ -445,7 +450,7 @@ impl ArchiveWalk<'_> {
         if *failure == ArchiveFailure::Offline {
             self.record.asking = None;
         } else if let Some(frontier) = self.take_answered() {
-            if self.record.adapted.permit(&frontier.edge, now).is_none() {
+            if self.record.adapted.permit(frontier.edge.via, &frontier.edge.url, now).is_none() {
                 self.robots_failed(frontier, failure, now);
             } else {
                 self.failed_at(frontier, failure, now);

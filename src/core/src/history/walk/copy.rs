@@ -2,7 +2,6 @@
 //! it can prove that the history of the feed is complete, fill a gap, or change anything else. Only its entries are taken.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 
 use super::archive_walk::{ArchiveRequest, ArchiveWalk, Arrival, Next};
 use super::policy::{ArchiveFailure, WalkPolicy};
@@ -15,24 +14,10 @@ use crate::history::gap::{Edge, Gap, GapKind, Newer};
 use crate::history::kept::Position;
 use crate::history::merge::Merging;
 use crate::history::node::Nodes;
-use crate::history::record::{Frontier, HistoryRecord};
+use crate::history::record::{CopyWalk, Frontier, HistoryRecord};
 
 /// Maximum number of copies of one feed.
 pub const COPIES_MAX: usize = 8;
-
-/// The walk through a copy, and what it brought.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CopyWalk {
-    /// Address of the newest document, as typed.
-    pub url: String,
-    /// State of the walk.
-    pub record: HistoryRecord,
-    /// The documents that were read.
-    pub nodes: Nodes,
-    /// Numbers of the entries that came from the copy: the first and the last of each range.
-    pub brought: Vec<(u32, u32)>,
-}
 
 impl CopyWalk {
     /// Creates a walk that begins at the newest document.
