@@ -153,7 +153,7 @@ const GROUPS: [(&str, &str); 7] = [
     ("Begin", "demo add import account"),
     ("Read and find", "unread entries search show open mark label filters downloads undo"),
     ("Feeds", "feeds set plan poll history unsubscribe subscribe-again resume move"),
-    ("In the background", "watch service events"),
+    ("In the background", "watch device service events"),
     ("Keep and move", "export backup restore"),
     ("For publishers", "lint parse publish serve simulate"),
     ("The program", "config doctor completions man"),
