@@ -271,7 +271,12 @@ impl Ui {
 
     /// Returns the order of a list for which the user chose none.
     pub fn usual_order(&self, list: &PlaceList) -> RowOrder {
-        if *list == PlaceList::Reading { RowOrder::RareFirst } else { self.settings.order.rows() }
+        match (list, self.settings.order.rows()) {
+            (PlaceList::Reading, _) => RowOrder::RareFirst,
+            // All entries of one feed are equally rare.
+            (PlaceList::Feed(_), RowOrder::RareFirst) => RowOrder::NewestFirst,
+            (_, order) => order,
+        }
     }
 
     /// Checks whether feeds without unread entries are hidden.

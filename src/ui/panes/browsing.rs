@@ -111,6 +111,10 @@ pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         | RowOrder::BestFirst => RowOrder::NewestFirst,
     };
     app.ui.say(now, format!("entries: {}", order_words(order)));
+    if app.ui.focus == Pane::Reader {
+        // The list is opened again, which closes the text.
+        app.ui.focus = Pane::Entries;
+    }
     if app.ui.search.is_some() {
         (app.ui.list.order, app.ui.list.is_due) = (order, true);
         return load_rows::refresh_list(app, now);
