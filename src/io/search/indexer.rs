@@ -92,7 +92,7 @@ struct Work {
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: Answers,
-    /// Whether the user was told that the system refuses to write the index. Reset after a successful write.
+    /// Whether the failure to write the index was reported. A successful write resets it.
     is_told: Cell<bool>,
 }
 
