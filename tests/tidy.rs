@@ -313,6 +313,15 @@ fn reads_words(code: &str) -> bool {
 }
 
 #[test]
+fn only_one_test_file_names_the_work_of_the_store() {
+    let port = "tests/it/support/store_port.rs";
+    none(&broken(&files("tests"), |path, text| {
+        let names_it = path != port && text.contains(concat!("engine::store", "_work"));
+        names_it.then(|| format!("only {port} may name it")).into_iter().collect()
+    }));
+}
+
+#[test]
 fn nothing_is_marked_as_unfinished() {
     none(&broken(&everything(), |_, text| unfinished(text)));
     let planted = concat!("// TO", "DO: later\nfn a() { to", "do!() }");

@@ -122,8 +122,7 @@ fn late_rows_of_an_earlier_key_are_dropped() {
         dated: false,
         opened: None,
     };
-    let late = backissue::engine::store_work::Answer::Rows(late);
-    world.tell(crate::support::answers::answered(late));
+    world.tell(crate::support::store_port::rows_read(late));
     assert_eq!(world.titles().len(), 3);
 }
 

@@ -7,7 +7,6 @@ use backissue::engine::feeds::subscription::{
 };
 use backissue::engine::poll::fetch::AnswerHeaders;
 use backissue::engine::request::{Input, Request, TroubleAnswer};
-use backissue::engine::store_work::{Job, MarkedEntries};
 use backissue::engine::update::update as engine_update;
 use backissue::io::store::{SessionLength, Store, damaged_folders};
 use backissue::ui::effect::ScreenEffect;
@@ -18,6 +17,7 @@ use chrono::TimeDelta;
 
 use crate::store::damage::destroy;
 use crate::support::rss::rss;
+use crate::support::store_port::Kind;
 use crate::support::world::World;
 
 const NOTES: &str = "https://orchard.example/feed";
@@ -31,10 +31,6 @@ fn world() -> World {
     world
 }
 
-fn is_mark(job: &Job, wanted: Flag) -> bool {
-    matches!(job, Job::Mark { flag, .. } if *flag == wanted)
-}
-
 /// Returns the number of starred rows on the screen, and of starred entries in the store.
 fn stars(world: &World) -> (usize, u32) {
     let rows = world.app.ui.list.rows.iter().filter(|row| row.flags.is_starred());
@@ -46,7 +42,7 @@ fn failed_star_is_reverted_and_its_neighbour_stays() {
     let mut world = world();
     world.press("sj");
     assert_eq!(stars(&world), (1, 1));
-    world.failing.push(|job| is_mark(job, Flag::Starred));
+    world.failing.push(Kind::MarksWith(Flag::Starred));
     world.press("s");
     assert_eq!(stars(&world), (1, 1), "the one before is unchanged");
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
@@ -60,7 +56,7 @@ fn failed_star_is_reverted_and_its_neighbour_stays() {
 fn failed_star_of_several_entries_keeps_the_one_that_had_it() {
     let mut world = world();
     world.press("s");
-    world.failing.push(|job| is_mark(job, Flag::Starred));
+    world.failing.push(Kind::MarksWith(Flag::Starred));
     world.press("xjxs");
     assert_eq!(stars(&world), (1, 1), "one of the two was starred before");
 }
@@ -68,7 +64,7 @@ fn failed_star_of_several_entries_keeps_the_one_that_had_it() {
 #[test]
 fn failed_read_mark_is_reverted_in_list_and_reader() {
     let mut world = world();
-    world.failing.push(|job| is_mark(job, Flag::Read));
+    world.failing.push(Kind::MarksWith(Flag::Read));
     world.press("<enter>");
     assert!(world.app.ui.list.selected_row().unwrap().flags.is_unread());
     assert!(world.app.ui.reader.as_ref().unwrap().entry.flags.is_unread());
@@ -82,7 +78,7 @@ fn retry_after_is_respected_when_it_cannot_be_saved() {
     let mut world = world();
     let retry_after = Some("288000".to_owned());
     world.refuse(NOTES, 429, AnswerHeaders { retry_after, ..AnswerHeaders::default() });
-    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.failing.push(Kind::WritesPoll);
     world.poll(FeedKey(1));
     assert_eq!(world.feed(1).state.facts.failures, 0, "a full disk counts as no failure");
     let asked = world.requests.len();
@@ -91,7 +87,7 @@ fn retry_after_is_respected_when_it_cannot_be_saved() {
     }
     assert_eq!(world.requests.len(), asked);
     world.refuse(NOTES, 410, AnswerHeaders::default());
-    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.failing.push(Kind::WritesPoll);
     world.pass(TimeDelta::hours(30));
     for _ in 0..100 {
         world.pass(TimeDelta::hours(3));
@@ -107,8 +103,7 @@ fn subscribed(world: &World) -> (usize, usize) {
 #[test]
 fn failed_subscription_writes_leave_feeds_unchanged() {
     let mut world = world();
-    let is_record = |job: &Job| matches!(job, Job::SaveRecords(_));
-    world.failing.push(is_record);
+    world.failing.push(Kind::WritesRecords);
     world.tell(Request::Unsubscribe(FeedKey(1)));
     assert_eq!(subscribed(&world), (1, 1), "it is still subscribed");
     assert!(world.feed(1).plan.next_poll.is_some(), "and has its time");
@@ -116,12 +111,12 @@ fn failed_subscription_writes_leave_feeds_unchanged() {
     assert!(world.notice().contains("nothing to undo"), "{}", world.notice());
     world.tell(Request::Unsubscribe(FeedKey(1)));
     assert_eq!(subscribed(&world), (0, 0));
-    world.failing.push(is_record);
+    world.failing.push(Kind::WritesRecords);
     world.tell(Request::Undo);
     assert_eq!(subscribed(&world), (0, 0), "it is not restored");
     let address = "https://tower.example/feed".to_owned();
     let wanted = Subscribe { address, ..Subscribe::default() };
-    world.failing.push(is_record);
+    world.failing.push(Kind::WritesRecords);
     world.tell(Request::Import(vec![wanted.clone()]));
     assert_eq!(subscribed(&world), (0, 0), "it is not made");
     world.tell(Request::Import(vec![wanted]));
@@ -132,12 +127,7 @@ fn failed_subscription_writes_leave_feeds_unchanged() {
 fn undo_after_a_failed_mark_all_asks_first() {
     let mut world = world();
     world.press("s");
-    world.failing.push(|job| {
-        matches!(
-            job,
-            Job::Mark { entries: MarkedEntries::ListNumber(..) | MarkedEntries::Listed(_), .. }
-        )
-    });
+    world.failing.push(Kind::MarksList);
     world.press("A");
     assert_eq!(world.app.engine.unread(), 3);
     world.press("u<esc>");
@@ -151,7 +141,7 @@ fn failed_setting_reverts_with_its_plan() {
     let mut world = world();
     let before = world.feed(1).clone();
     world.press("hgjjjjjj");
-    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.failing.push(Kind::WritesRecords);
     world.press("+");
     let after = world.feed(1);
     assert_eq!(after.record.feed_settings, before.record.feed_settings);
@@ -196,7 +186,7 @@ fn failed_move_answer_keeps_address_and_question() {
         subscription.state.failing_since = Some(world.now);
         std::sync::Arc::make_mut(&mut subscription.history).windows.sizes.push(3);
         let before = world.feed(1).clone();
-        world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+        world.failing.push(Kind::WritesRecords);
         world.tell(Request::Trouble(FeedKey(1), answer));
         assert!(world.notice().contains("the disk is full"), "{}", world.notice());
         assert_eq!(world.feed(1).record, before.record, "{answer:?}");
@@ -228,7 +218,7 @@ fn host_wait_survives_a_failed_move() {
     let news = world.app.engine.feeds.get_mut(&FeedKey(2)).unwrap();
     let (received_at, stated_by) = (world.now, WaitHeader::RetryAfter);
     news.state.facts.host_wait = Some(Wait { received_at, seconds: 7200, stated_by, refusals: 0 });
-    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.failing.push(Kind::WritesRecords);
     world.perform(effects.into_iter().map(ScreenEffect::from).collect());
     assert_eq!(world.feed(1).record.url, NOTES);
     let wait = |feed: &Subscription| feed.state.facts.host_wait.map(|wait| wait.seconds);
@@ -253,7 +243,7 @@ fn failed_merge_keeps_the_feed_and_its_question() {
     };
     subscription.state.proposed = Some(proposed);
     let before = (world.feed(1).clone(), world.feed(2).clone());
-    world.failing.push(|job| matches!(job, Job::Absorb { .. }));
+    world.failing.push(Kind::Merges);
     world.tell(Request::Trouble(FeedKey(1), TroubleAnswer::AcceptMove));
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
     assert_eq!(subscribed(&world), (2, 2));
@@ -276,21 +266,17 @@ fn failed_merge_keeps_the_feed_and_its_question() {
 fn failed_tag_change_reverts_on_every_feed() {
     let mut world = world();
     world.press("hgjjjjjj");
-    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.failing.push(Kind::WritesRecords);
     world.press("t<c-u>music<enter>");
     assert_eq!(world.feed(1).record.tags, ["garden"]);
     assert!(world.draw().contains("garden"));
-}
-
-fn writes_filters(job: &Job) -> bool {
-    matches!(job, Job::SaveFilters(_) | Job::Filter { list: Some(_), .. })
 }
 
 #[test]
 fn failed_filter_is_dropped_and_the_next_is_saved() {
     let mut world = world();
     world.press("j");
-    world.failing.push(writes_filters);
+    world.failing.push(Kind::WritesFilters);
     world.press("m<enter>");
     assert!(world.app.engine.filters.list.is_empty());
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
@@ -298,7 +284,7 @@ fn failed_filter_is_dropped_and_the_next_is_saved() {
     world.press("m<enter>");
     assert_eq!(world.app.engine.filters.list.len(), 1);
     assert_eq!(world.reload().engine.filters.list, world.app.engine.filters.list);
-    world.failing.push(writes_filters);
+    world.failing.push(Kind::WritesFilters);
     world.press("FD");
     assert_eq!(world.app.engine.filters.list.len(), 1, "unsubscribing is undone too");
 }
@@ -306,7 +292,7 @@ fn failed_filter_is_dropped_and_the_next_is_saved() {
 #[test]
 fn a_filter_that_cannot_be_applied_is_taken_back() {
     let mut world = world();
-    world.failing.push(|job| matches!(job, Job::Filter { list: None, .. }));
+    world.failing.push(Kind::AppliesFilter);
     world.press("jm<enter>");
     assert_eq!((world.app.engine.filters.list.len(), world.app.engine.unread()), (0, 3));
     let again = world.reload();
@@ -320,7 +306,7 @@ fn two_filters_that_fail_together_leave_none_in_the_store() {
     let kept = world.app.engine.filters.list.clone();
     assert_eq!(kept.len(), 1);
     for _ in 0..2 {
-        world.failing.push(writes_filters);
+        world.failing.push(Kind::WritesFilters);
     }
     let new = EntryFilter { query: "plum".into(), ..EntryFilter::default() };
     world.tell(Request::Together(vec![
@@ -334,7 +320,7 @@ fn two_filters_that_fail_together_leave_none_in_the_store() {
 #[test]
 fn failed_saved_search_makes_no_list() {
     let mut world = world();
-    world.failing.push(|job| matches!(job, Job::SaveSearches(_)));
+    world.failing.push(Kind::WritesSearches);
     world.press("/wax<c-s>");
     assert!(world.app.engine.saved_searches.is_empty());
     assert!(!world.draw().contains("⌕ wax"));
@@ -347,7 +333,7 @@ fn failed_poll_write_restores_the_known_state() {
     let mut world = world();
     let before = world.feed(1).state.validators.clone();
     world.serve(NOTES, &rss("Orchard Notes", &[("d", "New", 4, "d")]));
-    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.failing.push(Kind::WritesPoll);
     world.poll(FeedKey(1));
     let feed = world.feed(1);
     assert_eq!(feed.state.validators, before);
@@ -364,7 +350,7 @@ fn failed_poll_write_restores_the_known_state() {
 #[test]
 fn command_for_an_unreadable_entry_never_starts_later() {
     let mut world = world();
-    world.failing.push(|job| matches!(job, Job::ReadEntry(_)));
+    world.failing.push(Kind::ReadsEntry);
     world.press("|cat<enter>");
     assert!(world.ran.is_empty());
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());

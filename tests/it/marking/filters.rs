@@ -1,9 +1,8 @@
 //! Filters: they are proposed from an entry, previewed, applied to existing and new entries, and undone.
 
-use crate::support::answers::{answered, job};
+use crate::support::store_port::{self, Kind};
 use crate::support::world::{World, rss, start};
 use backissue::engine::request::{Effect, Input, Request};
-use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::state::overlay::Overlay;
 use backissue::ui::update::update;
@@ -288,15 +287,10 @@ fn unrelated_error_does_not_stop_a_filter() {
     let mut world = world();
     let rule = EntryFilter { id: 1, query: "Sponsored".into(), ..EntryFilter::default() };
     let asked = world.app.ask(start(), Request::SaveFilter(Box::new(rule)));
-    assert!(matches!(asked.first().and_then(job), Some(Job::SaveFilters(_))), "{asked:?}");
+    assert!(asked.first().is_some_and(|it| Kind::WritesFilters.starts(it)), "{asked:?}");
     world.tell(Input::Trouble("no browser".into()));
-    let unsaved = Stored {
-        id: JobId(1_000_000),
-        subject: JobSubject::Keeping,
-        result: Err("no room".into()),
-    };
-    world.tell(Input::Stored(Box::new(unsaved)));
-    let asked = update(&mut world.app, start(), answered(Answer::FiltersSaved).into());
+    world.tell(store_port::other_write_failed("no room"));
+    let asked = update(&mut world.app, start(), store_port::filters_written().into());
     let finds =
         |effect: &ScreenEffect| matches!(effect, ScreenEffect::Engine(Effect::FindFilterHits(_)));
     assert!(asked.iter().any(finds), "{asked:?}");

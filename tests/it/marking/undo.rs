@@ -259,7 +259,7 @@ fn undo_does_not_duplicate_a_resubscribed_feed() {
 #[test]
 fn unwritten_change_is_not_undone_by_another_process() {
     let mut world = world();
-    world.failing.push(|job| matches!(job, backissue::engine::store_work::Job::Mark { .. }));
+    world.failing.push(crate::support::store_port::Kind::Marks);
     world.press("ls");
     assert!(world.notice().contains("the disk is full"), "{}", world.notice());
     assert_eq!(world.store.saved_steps().unwrap(), []);

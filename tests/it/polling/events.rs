@@ -5,12 +5,12 @@ use backissue::engine::backfill::walk_stage::HistoryAction;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Input, Request, TroubleAnswer};
-use backissue::engine::store_work::Job;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use crate::history::journeys::{NOTES, archive, serve_orchard};
+use crate::support::store_port::Kind;
 use crate::support::world::{World, rss};
 
 const FEED: FeedKey = FeedKey(1);
@@ -118,12 +118,12 @@ fn gap_and_walk_end_events_are_emitted() {
 #[test]
 fn failed_writes_emit_no_success_event() {
     let (mut world, _) = subscribed(A);
-    world.failing.push(|job| matches!(job, Job::SaveRecords(_)));
+    world.failing.push(Kind::WritesRecords);
     let told = ask(&mut world, Request::Unsubscribe(FEED));
     assert_eq!(names(&told), ["trouble"]);
     let (mut world, _) = subscribed(A);
     world.serve(A, &document(&["one"]));
-    world.failing.push(|job| matches!(job, Job::Commit(_)));
+    world.failing.push(Kind::WritesPoll);
     let told = poll(&mut world);
     assert_eq!(names(&told)[..2], ["poll_failed", "trouble"]);
 }

@@ -2,7 +2,6 @@
 
 use backissue::engine::poll::learn;
 use backissue::engine::request::{Effect, Input, Request};
-use backissue::engine::store_work::Job;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::update::update;
@@ -11,7 +10,7 @@ use backissue_core::schedule::{Pace, SettledBy};
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use crate::support::answers::job;
+use crate::support::store_port::Kind;
 use crate::support::world::{World, start};
 
 const DESK: &str = "https://desk.example/feed";
@@ -174,8 +173,7 @@ fn learning_runs_once_a_day_after_a_poll_and_first_frame() {
     let now = world.now;
     let effects = backissue::ui::update::begin(&mut model, now);
     let learns = |effect: &ScreenEffect| {
-        matches!(effect, ScreenEffect::Engine(Effect::Learn(_)))
-            || matches!(job(effect), Some(Job::ReadPublications(_)))
+        matches!(effect, ScreenEffect::Engine(Effect::Learn(_))) || Kind::ReadsRhythm.starts(effect)
     };
     assert!(!effects.iter().any(learns), "{effects:?}");
     assert!(!update(&mut model, now, ScreenInput::Resized(80, 24)).iter().any(learns));

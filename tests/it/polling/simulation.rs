@@ -14,7 +14,6 @@ use backissue::engine::poll::fetch::{
 use backissue::engine::request::{Effect, Input};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
-use backissue::engine::store_work::{Answer as StoreAnswer, Job, JobSubject, Stored};
 use backissue::engine::update::update;
 use backissue::io::http::read_body;
 use backissue_core::history::{Counters, FeedKey};
@@ -23,6 +22,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use crate::feed_care::plans::{RULES, hinting};
+use crate::support::store_port::{BareStore, polled_feed};
 use crate::support::world::start;
 
 const DAYS: i64 = 30;
@@ -202,21 +202,12 @@ impl Simulation {
                 Some(Input::Fetched(request.id, Box::new(fetched)))
             }
             Effect::Store(work) => {
-                let Job::Commit(commit) = work.job else { return None };
-                let answer = StoreAnswer::Committed {
-                    feed: commit.feed,
-                    counters: Counters::default(),
-                    new: 0,
-                    edited: 0,
-                    withdrawn: Vec::new(),
-                };
-                let (id, subject) = (work.id, JobSubject::Poll(commit.feed));
-                let stored = Stored { id, subject, result: Ok(answer) };
-                let stored = Input::Stored(Box::new(stored));
+                let feed = polled_feed(&work)?;
+                let stored = BareStore::default().perform(*work)?;
                 let effects = update(&mut self.engine, self.now, stored).effects;
                 assert!(effects.is_empty(), "{effects:?}");
-                let plan = self.engine.feeds[&commit.feed].plan;
-                self.planned.insert(commit.feed, plan.next_poll);
+                let plan = self.engine.feeds[&feed].plan;
+                self.planned.insert(feed, plan.next_poll);
                 assert!(plan.next_poll != Some(self.now), "not due again at once: {plan:?}");
                 None
             }

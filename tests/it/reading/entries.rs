@@ -1,14 +1,13 @@
 //! Journeys from key press to screen: reading, marking, undoing, subscribing, polling.
 
-use crate::support::answers::{answered, job};
 use crate::support::documents::page;
 use crate::support::rss::{NOTES, rss, two_feeds};
+use crate::support::store_port::{Kind, entry_read, entry_wanted};
 use crate::support::world::{Scripted, World};
 use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::poll::poll_log::PollOutcome;
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Input, Request};
-use backissue::engine::store_work::{Answer, Job};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::Key;
@@ -350,7 +349,7 @@ fn next_entry_shows_at_once_unless_it_changed() {
     world.press("<enter><enter>");
     let next = |world: &mut World| {
         let asked = update(&mut world.app, world.now, ScreenInput::Key(Key::char('J')));
-        let loads = |effect: &ScreenEffect| matches!(job(effect), Some(Job::ReadEntry(_)));
+        let loads = |effect: &ScreenEffect| Kind::ReadsEntry.starts(effect);
         let key = world.app.ui.reader.as_ref().map(|reader| reader.entry.key);
         let selected = world.app.ui.list.selected_row().and_then(|row| row.key.entry());
         (key == selected, asked.iter().filter(|effect| loads(effect)).count())
@@ -379,9 +378,8 @@ fn returning_at_once_finds_the_unsaved_reading_position() {
     assert!(left.1.is_some());
     // The store answers with an older reading position than the one in memory, which must win.
     let asked = update(&mut world.app, world.now, key('K'));
-    let Some(Job::ReadEntry(back)) = asked.first().and_then(job) else { panic!("{asked:?}") };
-    let read = world.store.read_entry(*back).unwrap().unwrap();
-    world.tell(answered(Answer::Entry(Box::new(LoadedEntry { place: None, ..read }))));
+    let read = world.store.read_entry(entry_wanted(&asked)).unwrap().unwrap();
+    world.tell(entry_read(LoadedEntry { place: None, ..read }));
     let reader = world.app.ui.reader.as_ref().unwrap();
     assert_eq!((reader.entry.key, reader.place()), (left.0, left.1));
 }

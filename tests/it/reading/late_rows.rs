@@ -1,12 +1,11 @@
 //! Entry rows that were requested from the store before a key press and arrive after it do not undo the effect of the key.
 
-use crate::support::answers::{answered, job};
 use crate::support::rss::{numbered, rss};
+use crate::support::store_port::{Kind, entry_read, entry_wanted, rows_read, rows_wanted};
 use crate::support::world::{World, start};
 use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::entries::rows::RowsLoaded;
 use backissue::engine::request::Input;
-use backissue::engine::store_work::{Answer, Job};
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key, parse_key};
 use backissue::ui::panes::load_rows::{open_list, refresh_list};
@@ -24,14 +23,14 @@ fn refreshing() -> (World, Input) {
     let mut world = World::subscribed(120, 36, &[("https://orchard.example/feed", &feed, &[])]);
     world.press("l");
     let asked = refresh_list(&mut world.app, start());
-    let Some(Job::ReadRows(wanted)) = asked.first().and_then(job) else { panic!("{asked:?}") };
+    let wanted = rows_wanted(&asked);
     let list = &world.app.ui.list;
     let found = wanted.around.and_then(|key| list.rows.iter().position(|row| row.key == key));
     let (rows, total) = (list.rows.clone(), list.total);
     let (list, asked, opened) = (wanted.list, wanted.asked, None);
     let (seek, dated) = (false, false);
     let loaded = RowsLoaded { list, total, offset: 0, rows, found, asked, seek, dated, opened };
-    (world, answered(Answer::Rows(loaded)))
+    (world, rows_read(loaded))
 }
 
 #[test]
@@ -48,13 +47,13 @@ fn entry_opened_while_loading_is_shown() {
     world.press("j");
     let enter = ScreenInput::Key(Key::code(Code::Enter));
     let asked = update(&mut world.app, start(), enter);
-    let Some(Job::ReadEntry(key)) = asked.first().and_then(job) else { panic!("{asked:?}") };
+    let key = entry_wanted(&asked);
     world.tell(rows);
     let entry = Entry { id: "b".into(), title: Some("Ladders".into()), ..Entry::default() };
     let rank = Rank::new(None, None, Position::Subscription, start());
     let kept = KeptEntry::from_copy(&entry, start(), rank);
     let loaded = LoadedEntry {
-        key: *key,
+        key,
         kept,
         flags: Flags::NEW,
         body: None,
@@ -63,9 +62,9 @@ fn entry_opened_while_loading_is_shown() {
         place: None,
         full: None,
     };
-    world.tell(answered(Answer::Entry(Box::new(loaded))));
+    world.tell(entry_read(loaded));
     let shown = world.app.ui.reader.as_ref().map(|reader| reader.entry.key);
-    assert_eq!(shown, Some(*key));
+    assert_eq!(shown, Some(key));
 }
 
 #[test]
@@ -185,14 +184,14 @@ fn change_during_a_partial_load_is_shown_afterwards() {
     let list = &world.app.ui.list;
     assert!(!list.stale && !list.waiting, "it was rebuilt");
     let asked = update(&mut world.app, start(), Input::Tick.into());
-    assert!(!asked.iter().any(|effect| matches!(job(effect), Some(Job::ReadRows(_)))), "{asked:?}");
+    assert!(!asked.iter().any(|effect| Kind::ReadsRows.starts(effect)), "{asked:?}");
 }
 
 #[test]
 fn backup_is_requested_at_startup() {
     let mut world = World::new(120, 36);
     let asked = update(&mut world.app, start(), Input::Tick.into());
-    let backups = asked.iter().filter(|effect| matches!(job(effect), Some(Job::BackUp(_))));
+    let backups = asked.iter().filter(|effect| Kind::BacksUp.starts(effect));
     assert_eq!(backups.count(), 1);
 }
 
@@ -203,7 +202,7 @@ fn backup_is_requested_daily_without_a_screen() {
     let mut asked = |lasts: bool, hours: i64| {
         world.app.engine.polls_by_itself = lasts;
         let asked = update(&mut world.app, start() + TimeDelta::hours(hours), Input::Tick.into());
-        asked.iter().any(|effect| matches!(job(effect), Some(Job::BackUp(_))))
+        asked.iter().any(|effect| Kind::BacksUp.starts(effect))
     };
     assert!(!asked(false, 0), "a command that ends soon");
     let days: Vec<bool> = [0, 0, 24, 25, 48].map(|hours| asked(true, hours)).into();

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use backissue::engine::poll::fetch::FetchRequest;
-use backissue::engine::store_work::{Answer, Job, StoreWork, Stored};
 use backissue::io::store::{SessionLength, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::crash::{Crash, Dump};
+use crate::support::store_port::{self, Kind, StoreWork, Stored};
 
 /// The store, its pending writes, and the written data that is being synced.
 pub struct Keeper {
@@ -114,14 +114,14 @@ impl Keeper {
     pub fn hand(&mut self, mut work: StoreWork) -> Option<Stored> {
         let store = self.store.as_mut().unwrap();
         store.fix_list(&mut work);
-        if matches!(work.job, Job::BackUp(_)) {
+        if Kind::BacksUp.is(&work) {
             return None;
         }
-        if !work.job.is_read() {
+        if !store_port::reads(&work) {
             self.queue.push_back(Write::Work(Box::new(work)));
             return None;
         }
-        if store.needs_group(&work.job) {
+        if store_port::needs_group(store, &work) {
             self.write_group();
         }
         self.store().perform(work)
@@ -169,10 +169,9 @@ impl Keeper {
 
     fn write_one(&mut self, work: StoreWork) {
         self.writes += 1;
-        let is_loose =
-            matches!(work.job, Job::Absorb { .. } | Job::ForgetFeeds(_) | Job::Filter { .. });
-        let is_direct = !matches!(work.job, Job::Commit(_) | Job::SaveTry(..) | Job::SaveState(..));
-        if self.store().needs_group(&work.job) {
+        let is_loose = store_port::may_be_parted(&work);
+        let is_direct = store_port::is_written_at_once(&work);
+        if store_port::needs_group(self.store(), &work) {
             self.write_group();
         }
         if let Some(crash) = &mut self.crash
@@ -191,12 +190,9 @@ impl Keeper {
 
     /// Checks that every entry that the store reports as changed has the new value of the mark.
     fn look_at_marks(&mut self, answer: Option<&Stored>) {
-        let Some(Ok(Answer::Marked { flag, value, marked, .. })) = answer.map(|it| &it.result)
-        else {
-            return;
-        };
-        let kept = self.store().entries(&marked.changed).unwrap();
-        assert!(kept.iter().all(|entry| entry.flags.get(*flag) == *value), "{marked:?}: {kept:?}");
+        let Some((changed, flag, value)) = answer.and_then(store_port::marked) else { return };
+        let kept = self.store().entries(changed).unwrap();
+        assert!(kept.iter().all(|entry| entry.flags.get(flag) == value), "{changed:?}: {kept:?}");
     }
 
     fn write_group(&mut self) {

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use backissue::engine::request::{Effect, Input};
 use backissue::engine::state::Engine;
-use backissue::engine::store_work::Stored;
 use backissue::engine::update::update as engine_update;
 use backissue::io::runtime::load_engine;
 use backissue::ui::app::App;
@@ -26,6 +25,7 @@ use super::scenario::Scenario;
 use super::story::Story;
 use crate::support::answers::{learned, rendered};
 use crate::support::dice::Dice;
+use crate::support::store_port::Stored;
 
 /// Time after which the simulated loop wakes when the engine has no deadline; the real program wakes after half a minute.
 const IDLE: TimeDelta = TimeDelta::minutes(20);

@@ -4,16 +4,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use backissue::engine::entries::rows::Show;
-use backissue::engine::store_work::{Answer, Job, JobId, MarkedEntries, StoreFailure, StoreWork};
-use backissue::io::store::Store;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::{commit, entry, key, listed, open, polled};
-
-fn work(store: &mut Store, job: Job) -> Result<Answer, StoreFailure> {
-    let done = store.perform(StoreWork { id: JobId(1), job, change: None, beside: None });
-    done.map_or(Ok(Answer::RecordsSaved), |stored| stored.result)
-}
+use crate::support::store_port::Task;
 
 #[test]
 fn failed_write_is_atomic_and_works_once_there_is_room() {
@@ -30,20 +24,19 @@ fn failed_write_is_atomic_and_works_once_there_is_room() {
             .unwrap();
     }
     let all = listed(&mut store, Show::All);
-    let mark =
-        || Job::Mark { entries: MarkedEntries::These(all.clone()), flag: Flag::Read, value: true };
-    let poll = || Job::Commit(Box::new(polled(FeedKey(1), 2, vec![entry(6, "new")])));
+    let mark = || Task::mark(all.clone(), Flag::Read, true);
+    let poll = || Task::poll(polled(FeedKey(1), 2, vec![entry(6, "new")]));
     FREE.store(1_000_000, Ordering::Relaxed);
-    for job in [mark(), poll()] {
-        let why = work(&mut store, job).unwrap_err();
+    for task in [mark(), poll()] {
+        let why = task.perform(&mut store).unwrap_err();
         assert!(why.text.starts_with("the disk is full: 1 MB are free"), "{why:?}");
         assert!(why.no_room, "no feed is at fault");
     }
     assert_eq!(listed(&mut store, Show::Unread).len(), 15, "nothing was written");
-    assert!(work(&mut store, Job::ReadEntry(key(0))).is_ok(), "you can keep reading");
+    assert!(Task::read_entry(key(0)).perform(&mut store).is_ok(), "you can keep reading");
     FREE.store(u64::MAX, Ordering::Relaxed);
-    for job in [mark(), poll()] {
-        work(&mut store, job).unwrap();
+    for task in [mark(), poll()] {
+        task.perform(&mut store).unwrap();
     }
     assert_eq!(listed(&mut store, Show::Unread).len(), 1);
 }

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use backissue::engine::store_work::{Answer, Job, MarkedEntries, StoreFailure};
 use backissue::io::store::{Store, StoreError};
 use backissue_core::history::Flag;
 
 use super::small_disk::{SmallDisk, Working};
 use super::{commit, entry, key};
 use crate::support::binary::wait_until;
+use crate::support::store_port::{Done, StoreFailure, Task};
 
 const ENTRIES: u32 = 6;
 
@@ -22,9 +22,8 @@ fn create(data: &Path) {
     store.sync().unwrap();
 }
 
-fn star(working: &mut Working, seq: u32) -> Result<Answer, StoreFailure> {
-    let entries = MarkedEntries::These(vec![key(seq)]);
-    working.perform(Job::Mark { entries, flag: Flag::Starred, value: true })
+fn star(working: &mut Working, seq: u32) -> Result<Done, StoreFailure> {
+    working.perform(Task::mark(vec![key(seq)], Flag::Starred, true))
 }
 
 /// Stars an entry while the folder is gone: it must be refused, with the sentence.
@@ -35,14 +34,12 @@ fn refused(working: &mut Working, data: &Path) {
         assert!(why.no_room, "polls wait: {why:?}");
         assert_eq!(why.text, StoreError::Gone(data.into()).to_string());
     }
-    let Answer::Entry(read) = working.perform(Job::ReadEntry(key(0))).unwrap() else {
-        panic!("an entry was asked for");
-    };
+    let read = working.perform(Task::read_entry(key(0))).unwrap().entry();
     let text = read.body.as_ref().and_then(|body| body.text());
     assert_eq!(text, Some("a text"), "it can still be read");
     for day in [1, 2] {
         let day = chrono::NaiveDate::from_ymd_opt(2026, 3, day).unwrap();
-        working.begin(Job::BackUp(day), None);
+        working.begin(Task::back_up(day), None);
     }
 }
 

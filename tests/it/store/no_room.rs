@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use backissue::engine::change::ChangeId;
-use backissue::engine::change::undo_stack::StepChanges;
 use backissue::engine::change::value::LaterStep;
 use backissue::engine::entries::filter_work::FilterWork;
 use backissue::engine::entries::rows::Show;
-use backissue::engine::store_work::{Beside, Job, JobId, MarkedEntries};
 use backissue::io::search::{CatchUp, IndexError, SearchIndex};
 use backissue::io::store::{SessionLength, Store, StoreError, measure_room};
 use backissue_core::filters::{Action, EntryFilter};
@@ -18,6 +16,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use super::small_disk::{SmallDisk, Working, mark, poll, text};
 use super::{at, commit, document, entry, listed, polled};
+use crate::support::store_port::Task;
 
 /// Number of entries per feed that are marked at once.
 const MARKED: u32 = 1500;
@@ -133,18 +132,14 @@ fn a_refused_bulk_change_leaves_neither_effects_nor_a_step() {
         let entries = (0..MARKED).map(|id| entry(id, "a text")).collect();
         let document = Some(Box::new(document(entries)));
         let commit = backissue::engine::feeds::subscription::Commit { document, ..commit };
-        working.perform(Job::Commit(Box::new(commit))).unwrap();
+        working.perform(Task::poll(commit)).unwrap();
         all.extend((0..MARKED).map(|seq| EntryKey { feed, seq }));
     }
-    let mark_all = |value| {
-        let entries = MarkedEntries::Listed(all.clone());
-        Job::Mark { entries, flag: Flag::Read, value }
-    };
+    let mark_all = |value| Task::mark_list(all.clone(), Flag::Read, value);
     let filter = EntryFilter { id: 1, action: Action::Read, ..EntryFilter::default() };
     let apply = |hits: &[EntryKey], list| {
         let (action, hits) = (Action::Read, hits.to_vec());
-        let work = Box::new(FilterWork::Apply { filter: 1, action, hits });
-        Job::Filter { work, list: Some(list) }
+        Task::filter(FilterWork::Apply { filter: 1, action, hits }, list)
     };
     let state = |working: Working| {
         drop(working.thread.stop().unwrap());
@@ -161,8 +156,8 @@ fn a_refused_bulk_change_leaves_neither_effects_nor_a_step() {
             disk.fill(left * 16_384);
             IS_BLIND.store(true, Ordering::Relaxed);
             let step = LaterStep { id: ChangeId(1), at: at(1), filters: Vec::new(), joins: false };
-            let job = if is_filter { apply(&all, vec![filter.clone()]) } else { mark_all(true) };
-            let done = working.perform_beside(job, Some(Beside::Later(step)));
+            let task = if is_filter { apply(&all, vec![filter.clone()]) } else { mark_all(true) };
+            let done = working.perform_beside(task, Some(step));
             IS_BLIND.store(false, Ordering::Relaxed);
             disk.empty();
             // After a failed write the store must be reopened, which this mark causes.
@@ -181,8 +176,7 @@ fn a_refused_bulk_change_leaves_neither_effects_nor_a_step() {
             working.perform(apply(&[], Vec::new())).unwrap();
             working.perform(mark_all(false)).unwrap();
             let gone = vec![ChangeId(1)];
-            let id = working.begin(Job::SaveSteps(StepChanges { kept: Vec::new(), gone }), None);
-            assert_ne!(id, JobId::default());
+            working.begin(Task::drop_steps(gone), None);
         }
     }
     assert!(refused[0] > 0 && refused[1] > 0, "the disk was not full");

@@ -9,16 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use backissue::engine::change::value::LaterStep;
 use backissue::engine::request::Input;
-use backissue::engine::store_work::{
-    Answer, Beside, Job, JobId, MarkedEntries, StoreFailure, StoreWork,
-};
 use backissue::io::answers::Answers;
 use backissue::io::store::{MeasureRoom, Store, StoreThread};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{entry, polled};
+use crate::support::store_port::{Done, StoreFailure, Task, report_on};
 
 /// Number of times the disk is filled if `BACKISSUE_FULL_DISKS` is not set.
 const FEW: usize = 4;
@@ -96,7 +95,7 @@ impl Drop for SmallDisk {
 pub(super) struct Working {
     pub(super) thread: StoreThread,
     answers: UnboundedReceiver<Input>,
-    jobs: u64,
+    tasks: u64,
     told: Vec<String>,
 }
 
@@ -117,37 +116,34 @@ impl Working {
         Self {
             thread: StoreThread::start(store, Answers::new(sender)).unwrap(),
             answers,
-            jobs: 0,
+            tasks: 0,
             told: Vec::new(),
         }
     }
 
-    /// Hands in a job, with an undo step if there is one, without waiting for its answer.
-    pub(super) fn begin(&mut self, job: Job, beside: Option<Beside>) -> JobId {
-        self.jobs += 1;
-        let id = JobId(self.jobs);
-        self.thread.hand(StoreWork { id, job, change: None, beside });
-        id
+    /// Hands in a task, with an undo step if there is one, without waiting for its report. Returns its number.
+    pub(super) fn begin(&mut self, task: Task, step: Option<LaterStep>) -> u64 {
+        self.tasks += 1;
+        task.hand(&self.thread, self.tasks, step);
+        self.tasks
     }
 
-    pub(super) fn perform(&mut self, job: Job) -> Result<Answer, StoreFailure> {
-        self.perform_beside(job, None)
+    pub(super) fn perform(&mut self, task: Task) -> Result<Done, StoreFailure> {
+        self.perform_beside(task, None)
     }
 
     pub(super) fn perform_beside(
         &mut self,
-        job: Job,
-        beside: Option<Beside>,
-    ) -> Result<Answer, StoreFailure> {
-        let id = self.begin(job, beside);
+        task: Task,
+        step: Option<LaterStep>,
+    ) -> Result<Done, StoreFailure> {
+        let number = self.begin(task, step);
         while let Some(input) = self.answers.blocking_recv() {
             if let Input::Trouble(told) = &input {
                 self.told.push(told.clone());
             }
-            if let Input::Stored(stored) = input
-                && stored.id == id
-            {
-                return stored.result;
+            if let Some(report) = report_on(input, number) {
+                return report;
             }
         }
         panic!("the thread of the store ended");
@@ -163,15 +159,14 @@ pub(super) fn text(number: u32) -> String {
     digits.collect()
 }
 
-pub(super) fn poll(round: u32) -> Job {
+pub(super) fn poll(round: u32) -> Task {
     let entries = (0..ENTRIES).map(|id| entry(round * ENTRIES + id, &text(round * ENTRIES + id)));
     let feed = FeedKey(1 + round % 3);
-    Job::Commit(Box::new(polled(feed, i64::from(round), entries.collect())))
+    Task::poll(polled(feed, i64::from(round), entries.collect()))
 }
 
-pub(super) fn mark(feed: FeedKey, seq: u32) -> Job {
-    let entries = MarkedEntries::These(vec![EntryKey { feed, seq }]);
-    Job::Mark { entries, flag: Flag::Read, value: true }
+pub(super) fn mark(feed: FeedKey, seq: u32) -> Task {
+    Task::mark(vec![EntryKey { feed, seq }], Flag::Read, true)
 }
 
 #[test]
@@ -188,12 +183,12 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
         for (work, is_blind) in [(poll(round), true), (poll(round + 10_000), false)] {
             IS_BLIND.store(is_blind, Ordering::Relaxed);
             match working.perform(work) {
-                Ok(Answer::Committed { feed, counters, .. }) => {
+                Ok(done) => {
+                    let (feed, counters) = done.poll();
                     written += 1;
                     let seqs = counters.next_seq.saturating_sub(ENTRIES)..counters.next_seq;
                     kept.extend(seqs.map(|seq| (EntryKey { feed, seq }, false)));
                 }
-                Ok(other) => panic!("{other:?}"),
                 Err(why) => {
                     refused += 1;
                     assert!(why.no_room, "{why:?}");
@@ -202,11 +197,7 @@ fn disk_filling_during_a_write_loses_nothing_acknowledged() {
         }
         disk.empty();
         // There is room again, so the next write succeeds without any action by the user.
-        let Answer::Committed { feed, counters, .. } =
-            working.perform(poll(round + 20_000)).unwrap()
-        else {
-            panic!("unexpected answer to a poll");
-        };
+        let (feed, counters) = working.perform(poll(round + 20_000)).unwrap().poll();
         let last = EntryKey { feed, seq: counters.next_seq - 1 };
         working.perform(mark(last.feed, last.seq)).unwrap();
         kept.insert(last, true);

@@ -1,15 +1,14 @@
-//! Functions of the test world that need no store: screen lines, store jobs, results.
+//! Functions of the test world that need no store: screen lines and results.
 
 use std::sync::Arc;
 
 use backissue::engine::external::external_run::{ExternalRun, RunFailure};
 use backissue::engine::poll::poll_stage::LearnWanted;
-use backissue::engine::request::{Effect, Input};
-use backissue::engine::store_work::{Answer, Job, JobId, JobSubject, Stored};
+use backissue::engine::request::Input;
 use backissue::io::pictures::PictureCache;
 use backissue::io::processes::run_command;
 use backissue::io::store::Store;
-use backissue::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
+use backissue::ui::effect::{RenderWork, RenderedEntry};
 use backissue::ui::input::ScreenInput;
 use backissue_core::schedule::learning::learn;
 
@@ -37,20 +36,6 @@ pub fn rendered(wanted: &RenderWork) -> ScreenInput {
 pub fn learned(wanted: &LearnWanted) -> Input {
     let plan = learn(&wanted.publications, &wanted.terms, wanted.now);
     Input::Learned(wanted.feed, plan.map(Arc::new))
-}
-
-/// Returns the store job that an effect starts; `None` for other effects.
-pub fn job(effect: &ScreenEffect) -> Option<&Job> {
-    match effect {
-        ScreenEffect::Engine(Effect::Store(work)) => Some(&work.job),
-        _ => None,
-    }
-}
-
-/// Returns a result from the store as an input of the engine, for a job without an id.
-pub fn answered(answer: Answer) -> Input {
-    let subject = JobSubject::Display;
-    Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))
 }
 
 /// Returns the cache of pictures next to a store.

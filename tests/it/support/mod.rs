@@ -15,6 +15,7 @@ pub mod plain_http;
 pub mod rss;
 pub mod scripted;
 pub mod site;
+pub mod store_port;
 #[allow(dead_code, reason = "the tests of the screen in a terminal use all of it")]
 pub mod terminal_session;
 pub mod world;

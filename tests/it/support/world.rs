@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use backissue::engine::downloads::record::FileTransfer;
-use backissue::engine::entries::rows::{RowsWanted, Scope};
 use backissue::engine::event_json::event_line;
 use backissue::engine::external::external_run::ExternalRun;
 use backissue::engine::feeds::addition::Subscribe;
@@ -13,7 +12,6 @@ use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
-use backissue::engine::store_work::{Job, StoreFailure, StoreWork, Stored};
 use backissue::engine::update::update as engine_update;
 use backissue::io::pictures;
 use backissue::io::search::{CatchUp, SearchIndex};
@@ -32,6 +30,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::answers::{learned, line_of, noted, picture_cache, rendered, run_for_real};
+
+use super::store_port::{self, Kind, StoreWork};
 
 pub use super::rss::rss;
 
@@ -64,8 +64,8 @@ pub struct World {
     /// Desktop notifications that the program sent.
     pub notes: Vec<String>,
     pub quit: bool,
-    /// Conditions on store jobs; the first job that fulfils a condition fails.
-    pub failing: Vec<fn(&Job) -> bool>,
+    /// Kinds of store work that fail, each once.
+    pub failing: Vec<Kind>,
     pub store: Store,
     size: (u16, u16),
     pub(crate) folder: tempfile::TempDir,
@@ -321,29 +321,18 @@ impl World {
 
     /// Performs store work with the program's own function, or lets it fail if the test requests that.
     fn perform_work(&mut self, work: StoreWork) -> Option<Input> {
-        let subject = work.job.subject();
-        if let Some(place) = self.failing.iter().position(|fails| fails(&work.job)) {
+        if let Some(place) = self.failing.iter().position(|kind| kind.is(&work)) {
             self.failing.remove(place);
-            let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
-            return Some(Input::Stored(Box::new(Stored { id: work.id, subject, result })));
+            return Some(store_port::refused(&work));
         }
-        match &work.job {
-            Job::ReadRows(wanted) => self.catch_up(wanted),
-            Job::CountSearches(_) => self.bring_index_in_line(),
-            _ => {}
+        if store_port::searches(&work) {
+            self.bring_index_in_line();
         }
         let stored = self.store.perform(work)?;
         Some(Input::Stored(Box::new(stored)))
     }
 
-    /// Updates the search index before a search; in the program a separate thread does this.
-    fn catch_up(&mut self, wanted: &RowsWanted) {
-        let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
-        if matches!(scope, Some(Scope::Found(_))) {
-            self.bring_index_in_line();
-        }
-    }
-
+    /// Updates the search index; in the program a separate thread does this.
     fn bring_index_in_line(&mut self) {
         let index = SearchIndex::open(self.store.folder()).unwrap();
         let mut behind = CatchUp::new(index.clone(), self.store.texts());

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use backissue::engine::feeds::addition::Subscribe;
-use backissue::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
+use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::engine::poll::fetch::{
     AnswerBody, AnswerHeaders, CONNECTING, FetchFailure, FetchId, FetchRequest, Fetched, Hop,
     RequestKind, ServerAnswer,
@@ -12,14 +12,14 @@ use backissue::engine::poll::fetch::{
 use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
-use backissue::engine::store_work::{Answer as StoreAnswer, Job, Stored};
 use backissue::engine::update::{next_wake, update};
 use backissue_core::feed::discover::page_feeds::PageLeads;
 use backissue_core::feed::{Entry, FeedDocument, FeedHead, Kind};
-use backissue_core::history::{Counters, FeedKey};
+use backissue_core::history::Counters;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
+use crate::support::store_port::BareStore;
 use crate::support::world::start;
 
 const DAYS: i64 = 14;
@@ -77,8 +77,7 @@ struct Simulation {
     now: DateTime<Utc>,
     dice: Dice,
     /// The subscriptions as last written; this map replaces the store.
-    records: BTreeMap<FeedKey, SubscriptionRecord>,
-    states: BTreeMap<FeedKey, Box<FeedState>>,
+    store: BareStore,
     under_way: BTreeMap<(DateTime<Utc>, FetchId), FetchRequest>,
     observed: BTreeMap<String, Observed>,
     hosts: BTreeMap<String, ObservedHost>,
@@ -101,8 +100,7 @@ impl Simulation {
             engine: engine(Vec::new(), start()),
             now: start(),
             dice: Dice(seed),
-            records: BTreeMap::new(),
-            states: BTreeMap::new(),
+            store: BareStore::default(),
             under_way: BTreeMap::new(),
             observed: BTreeMap::new(),
             hosts: BTreeMap::new(),
@@ -142,10 +140,10 @@ impl Simulation {
     /// Restarts the program; only the data that it had sent to the store is kept.
     fn restart(&mut self) {
         self.counts.restarts += 1;
-        let saved = self.records.iter().map(|(key, record)| SavedSubscription {
+        let saved = self.store.records.iter().map(|(key, record)| SavedSubscription {
             key: *key,
             record: record.clone(),
-            state: self.states.get(key).cloned().unwrap_or_default(),
+            state: self.store.states.get(key).cloned().unwrap_or_default(),
             history: Default::default(),
             counters: Counters::default(),
         });
@@ -171,38 +169,7 @@ impl Simulation {
                 self.under_way.insert((self.now + takes, request.id), request);
                 None
             }
-            Effect::Store(work) => {
-                let (id, subject) = (work.id, work.job.subject());
-                let result = Ok(self.store(work.job)?);
-                Some(Input::Stored(Box::new(Stored { id, subject, result })))
-            }
-            _ => None,
-        }
-    }
-
-    fn store(&mut self, job: Job) -> Option<StoreAnswer> {
-        match job {
-            Job::SaveTry(feed, at) => {
-                self.states.entry(feed).or_default().facts.last_try = Some(at);
-                None
-            }
-            Job::SaveState(feed, state) => {
-                self.states.insert(feed, state);
-                None
-            }
-            Job::SaveRecords(records) => {
-                self.records.extend(records);
-                Some(StoreAnswer::RecordsSaved)
-            }
-            Job::Commit(commit) => {
-                self.states.insert(commit.feed, commit.state);
-                if let Some(record) = commit.record {
-                    self.records.insert(commit.feed, record);
-                }
-                let (feed, counters) = (commit.feed, Counters::default());
-                let (new, edited, withdrawn) = (0, 0, Vec::new());
-                Some(StoreAnswer::Committed { feed, counters, new, edited, withdrawn })
-            }
+            Effect::Store(work) => self.store.perform(*work),
             _ => None,
         }
     }

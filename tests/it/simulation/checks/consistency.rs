@@ -5,11 +5,11 @@ use std::fmt::Debug;
 
 use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::feeds::subscription::{FeedState, Subscription};
-use backissue::engine::store_work::{JobSubject, Stored};
 use backissue_core::history::{Counters, EntryKey, HistoryRecord, WalkRun};
 use backissue_core::schedule::ScheduleSettings;
 
 use crate::simulation::machine::Machine;
+use crate::support::store_port::{Stored, wrongly_refused};
 
 /// Maximum number of poll log lines that a feed may have.
 const LOG_LINES: usize = 200;
@@ -18,10 +18,8 @@ const STEPS: usize = 200;
 
 /// Checks a result from the store: store work may fail only if the disk is full.
 pub fn answered(machine: &mut Machine, stored: &Stored) {
-    let Err(failure) = &stored.result else { return };
-    let may_fail = failure.no_room || stored.subject == JobSubject::Display;
-    if !may_fail {
-        machine.fail(format!("the store refuses {:?}: {}", stored.subject, failure.text));
+    if let Some(why) = wrongly_refused(stored) {
+        machine.fail(format!("the store refuses {why}"));
     }
 }
 

@@ -10,7 +10,6 @@ mod timetable;
 pub mod undo;
 
 use backissue::engine::poll::fetch::{FetchRequest, Fetched};
-use backissue::engine::store_work::Stored;
 use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
 
@@ -18,6 +17,8 @@ use super::machine::Machine;
 use moments::Moment;
 use politeness::Observer;
 use timetable::Attendance;
+
+use crate::support::store_port::Stored;
 
 /// The observers, with everything they remember.
 pub struct Checks {
