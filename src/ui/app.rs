@@ -7,7 +7,6 @@ use backissue_core::history::EntryKey;
 use backissue_core::search::Marks;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::effect::ScreenEffect;
 use super::keys::key::Key;
 use super::keys::key_bindings::Sentence;
 use super::overlays::prompt::Prompt;
@@ -378,18 +377,6 @@ impl Ui {
     /// Shows a message in the status line.
     pub fn say(&mut self, now: DateTime<Utc>, text: impl Sentence) {
         self.show(now, text, (false, false));
-    }
-
-    /// Shows a message in the status line, as the only effect of a key.
-    pub fn say_only(&mut self, now: DateTime<Utc>, text: impl Sentence) -> Vec<ScreenEffect> {
-        self.say(now, text);
-        Vec::new()
-    }
-
-    /// Reports a problem in the status line, as the only effect of a key.
-    pub fn complain_only(&mut self, now: DateTime<Utc>, text: impl Sentence) -> Vec<ScreenEffect> {
-        self.complain(now, text);
-        Vec::new()
     }
 
     /// Shows a message about a change in the status line, with the key that undoes the change.

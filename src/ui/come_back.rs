@@ -1,9 +1,8 @@
 //! Restores the list and the entry that were open when the program was last closed.
 
-use chrono::{DateTime, Utc};
-
 use super::app::{App, OnRowsLoaded};
-use super::effect::{ScreenEffect, ask_store};
+use super::cx::Cx;
+use super::effect::ask_store;
 use super::panes::entry_list::WINDOW_ROWS;
 use super::panes::{feeds_pane, load_rows};
 use super::state::feeds_pane::{FeedsRow, PlaceList, ScreenPlace};
@@ -43,28 +42,28 @@ pub fn place_of(app: &App) -> ScreenPlace {
 }
 
 /// Opens the saved list and entry. A list or entry that no longer exists is skipped.
-pub fn come_back(app: &mut App, now: DateTime<Utc>, place: ScreenPlace) -> Vec<ScreenEffect> {
+pub fn come_back(cx: &mut Cx<'_>, place: ScreenPlace) {
     let ScreenPlace { list, entry, is_open, focus, order, show, layout, .. } = place;
-    (app.ui.orders, app.ui.hides_read_feeds) = (place.orders, place.hides_read_feeds);
-    app.ui.list_share = place.list_share;
+    (cx.app.ui.orders, cx.app.ui.hides_read_feeds) = (place.orders, place.hides_read_feeds);
+    cx.app.ui.list_share = place.list_share;
     let (theme, is_zoomed) = (place.theme, place.is_zoomed);
     // A theme whose file is gone is ignored.
-    app.ui.theme = theme.filter(|name| app.ui.appearance.choose(name).is_ok());
-    (app.ui.show, app.ui.layout, app.ui.zoomed) = (show, layout, is_zoomed);
-    app.ui.feeds.order = order;
-    feeds_pane::rebuild_rows(app);
-    let found = app.ui.feeds.rows.iter().position(|row| PlaceList::of(row) == list);
-    let Some(found) = found else { return load_rows::open_list(app, now) };
-    app.ui.feeds.selected = found;
-    let effects = load_rows::open_list(app, now);
-    let is_listed = !matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Attention));
+    cx.app.ui.theme = theme.filter(|name| cx.app.ui.appearance.choose(name).is_ok());
+    (cx.app.ui.show, cx.app.ui.layout, cx.app.ui.zoomed) = (show, layout, is_zoomed);
+    cx.app.ui.feeds.order = order;
+    feeds_pane::rebuild_rows(cx.app);
+    let found = cx.app.ui.feeds.rows.iter().position(|row| PlaceList::of(row) == list);
+    let Some(found) = found else { return load_rows::open_list(cx) };
+    cx.app.ui.feeds.selected = found;
+    load_rows::open_list(cx);
+    let is_listed = !matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Attention));
     let Some(entry) = entry else {
-        app.ui.focus = if is_listed { Pane::Feeds } else { list_pane(focus) };
-        return effects;
+        cx.app.ui.focus = if is_listed { Pane::Feeds } else { list_pane(focus) };
+        return;
     };
     let pane = if is_open { focus } else { list_pane(focus) };
-    app.ui.then = Some(OnRowsLoaded::ComeBack { entry, is_open, pane });
-    open_around(app, now, entry)
+    cx.app.ui.then = Some(OnRowsLoaded::ComeBack { entry, is_open, pane });
+    open_around(cx, entry);
 }
 
 /// Returns the list pane to focus if no entry is open in the reader.
@@ -76,27 +75,27 @@ const fn list_pane(focus: Pane) -> Pane {
 }
 
 /// Requests the rows of the open list around `entry`. The entry stays in the list even if it has been read.
-fn open_around(app: &mut App, now: DateTime<Utc>, entry: EntryKey) -> Vec<ScreenEffect> {
-    app.ui.list.keep.insert(entry);
-    let query = load_rows::build_query(app, now);
-    vec![ask_store(ScreenRequest::Rows(RowsWanted {
+fn open_around(cx: &mut Cx<'_>, entry: EntryKey) {
+    cx.app.ui.list.keep.insert(entry);
+    let query = load_rows::build_query(cx.app, cx.now);
+    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         around: Some(RowKey::Entry(entry)),
         asked: Some(0),
-        ..RowsWanted::at(app.ui.list.number, 0, WINDOW_ROWS)
-    }))]
+        ..RowsWanted::at(cx.app.ui.list.number, 0, WINDOW_ROWS)
+    })));
 }
 
 /// Selects the saved entry if it is among the loaded rows, and opens its text if the text was open.
-pub fn show_entry(app: &mut App, entry: EntryKey, is_open: bool, pane: Pane) -> Vec<ScreenEffect> {
-    let is_here = app.ui.list.selected_row().is_some_and(|row| row.key == RowKey::Entry(entry));
+pub fn show_entry(cx: &mut Cx<'_>, entry: EntryKey, is_open: bool, pane: Pane) {
+    let is_here = cx.app.ui.list.selected_row().is_some_and(|row| row.key == RowKey::Entry(entry));
     if !is_here {
-        return Vec::new();
+        return;
     }
-    app.ui.focus = pane;
+    cx.app.ui.focus = pane;
     if !is_open {
-        return Vec::new();
+        return;
     }
-    app.ui.opening = Some(entry);
-    vec![ask_store(ScreenRequest::Entry(entry))]
+    cx.app.ui.opening = Some(entry);
+    cx.out.push(ask_store(ScreenRequest::Entry(entry)));
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 use backissue_core::InputFlaw;
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
-use chrono::{DateTime, Utc};
 
 use super::app::{App, Ui};
+use super::cx::Cx;
 use super::effect::{ScreenEffect, ask_store};
 use super::panes::{feeds_pane, load_rows, search_pane};
 use super::reader::{count_reading, full_text};
@@ -42,31 +42,6 @@ impl App {
         app
     }
 
-    /// Sends a request to the engine. If the engine does not allow the request, the status line shows the reason.
-    pub fn ask(&mut self, now: DateTime<Utc>, request: Request) -> Vec<ScreenEffect> {
-        self.try_ask(now, request).unwrap_or_else(|why| {
-            self.ui.complain(now, why);
-            Vec::new()
-        })
-    }
-
-    /// Sends a request to the engine. The error is a sentence that explains why the request is not allowed.
-    pub fn try_ask(
-        &mut self,
-        now: DateTime<Utc>,
-        request: Request,
-    ) -> Result<Vec<ScreenEffect>, InputFlaw> {
-        let request = self.with_the_same_articles(request);
-        let Output { mut events, effects } = update(&mut self.engine, now, Input::Request(request));
-        let refused = events.iter().position(|event| matches!(event, Event::Refused(_)));
-        let refused = refused.map(|place| events.remove(place));
-        let effects = self.follow(now, events, effects);
-        match refused {
-            Some(Event::Refused(why)) => Err(why.into()),
-            Some(_) | None => Ok(effects),
-        }
-    }
-
     /// Marks entries of other feeds that are the same article together with the one that has a row. Nothing else becomes unread than
     /// what was read, so that old entries of a history stay as they are.
     fn with_the_same_articles(&self, mut request: Request) -> Request {
@@ -87,33 +62,6 @@ impl App {
         request
     }
 
-    /// Passes an input to the engine, then updates the screen for the resulting events.
-    pub fn tell_engine(&mut self, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
-        let Output { events, effects } = update(&mut self.engine, now, input);
-        self.follow(now, events, effects)
-    }
-
-    fn follow(
-        &mut self,
-        now: DateTime<Utc>,
-        events: Vec<Event>,
-        effects: Vec<Effect>,
-    ) -> Vec<ScreenEffect> {
-        let mut effects: Vec<ScreenEffect> = effects.into_iter().map(Into::into).collect();
-        // If several feeds are added or removed at once, the list of subscriptions is rebuilt only once.
-        let mut lists = events.iter().filter(|event| **event == Event::FeedListChanged).count();
-        for event in events {
-            if event == Event::FeedListChanged {
-                lists = lists.saturating_sub(1);
-                if lists > 0 {
-                    continue;
-                }
-            }
-            effects.extend(follow_event(self, now, event));
-        }
-        effects
-    }
-
     /// Assigns IDs to store jobs before they are sent.
     pub(super) fn register(&mut self, effects: &mut [ScreenEffect]) {
         for effect in effects {
@@ -124,63 +72,105 @@ impl App {
     }
 }
 
+impl Cx<'_> {
+    /// Sends a request to the engine. If the engine does not allow the request, the status line shows the reason.
+    pub fn ask(&mut self, request: Request) {
+        if let Err(why) = self.try_ask(request) {
+            self.complain(why);
+        }
+    }
+
+    /// Sends a request to the engine. The error is a sentence that explains why the request is not allowed.
+    pub fn try_ask(&mut self, request: Request) -> Result<(), InputFlaw> {
+        let request = self.app.with_the_same_articles(request);
+        let input = Input::Request(request);
+        let Output { mut events, effects } = update(&mut self.app.engine, self.now, input);
+        let refused = events.iter().position(|event| matches!(event, Event::Refused(_)));
+        let refused = refused.map(|place| events.remove(place));
+        self.follow(events, effects);
+        match refused {
+            Some(Event::Refused(why)) => Err(why.into()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Passes an input to the engine, then updates the screen for the resulting events.
+    pub fn tell_engine(&mut self, input: Input) {
+        let Output { events, effects } = update(&mut self.app.engine, self.now, input);
+        self.follow(events, effects);
+    }
+
+    fn follow(&mut self, events: Vec<Event>, effects: Vec<Effect>) {
+        self.out.extend(effects.into_iter().map(ScreenEffect::from));
+        // If several feeds are added or removed at once, the list of subscriptions is rebuilt only once.
+        let mut lists = events.iter().filter(|event| **event == Event::FeedListChanged).count();
+        for event in events {
+            if event == Event::FeedListChanged {
+                lists = lists.saturating_sub(1);
+                if lists > 0 {
+                    continue;
+                }
+            }
+            follow_event(self, event);
+        }
+    }
+}
+
 /// Updates the screen for one event of the engine.
-fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEffect> {
+fn follow_event(cx: &mut Cx<'_>, event: Event) {
     match event {
         Event::Notice { level: NoticeLevel::Info, text, offer } => {
-            let key = offer.map(|offer| key_of_offer(app, offer)).unwrap_or_default();
-            app.ui.say(now, format!("{text}{key}"));
+            let key = offer.map(|offer| key_of_offer(cx.app, offer)).unwrap_or_default();
+            cx.say(format!("{text}{key}"));
         }
         Event::Notice { level: NoticeLevel::Trouble, text, .. } | Event::Refused(text) => {
-            app.ui.complain(now, text);
+            cx.complain(text);
         }
-        Event::Asked(request, question) => ask_first(app, *request, &question),
-        Event::FeedsChanged => feeds_pane::rebuild_rows(app),
+        Event::Asked(request, question) => ask_first(cx.app, *request, &question),
+        Event::FeedsChanged => feeds_pane::rebuild_rows(cx.app),
         Event::FeedListChanged => {
-            forget_unsubscribed(app);
-            feeds_pane::rebuild_rows(app);
-            let mut effects = load_rows::open_list(app, now);
-            effects.extend(search_pane::count_today(app, now));
-            return effects;
+            forget_unsubscribed(cx.app);
+            feeds_pane::rebuild_rows(cx.app);
+            load_rows::open_list(cx);
+            search_pane::count_today(cx);
         }
-        Event::Indexed { missing } => return search_pane::show_indexed(app, now, missing),
-        Event::PlansChanged => app.ui.feeds.stale = true,
-        Event::FeedSettingsChanged(_) => forget_sums(app),
-        Event::ChooseFeed(addition) => return choose_feed(app, now, addition),
-        Event::OfferPlain(addition) => offer_plain(app, addition),
+        Event::Indexed { missing } => search_pane::show_indexed(cx, missing),
+        Event::PlansChanged => cx.app.ui.feeds.stale = true,
+        Event::FeedSettingsChanged(_) => forget_sums(cx.app),
+        Event::ChooseFeed(addition) => choose_feed(cx, addition),
+        Event::OfferPlain(addition) => offer_plain(cx.app, addition),
         Event::Subscribed { feed, to_read } => {
-            return show_subscribed(app, now, feed, to_read);
+            show_subscribed(cx, feed, to_read);
         }
-        Event::Updated { feed, entries, poll: _ } => return show_update(app, now, feed, entries),
+        Event::Updated { feed, entries, poll: _ } => show_update(cx, feed, entries),
         Event::ListsChanged => {
-            app.ui.list.is_due = true;
-            return refresh_open_list(app, now);
+            cx.app.ui.list.is_due = true;
+            refresh_open_list(cx);
         }
         Event::CountersChanged => {
-            app.ui.feeds.stale = true;
-            return search_pane::count_all(app, now);
+            cx.app.ui.feeds.stale = true;
+            search_pane::count_all(cx);
         }
         Event::MarksChanged(changed) => {
-            count_reading::note_marks(app, now, &changed);
-            show_marks(app, &changed);
+            count_reading::note_marks(cx.app, cx.now, &changed);
+            show_marks(cx.app, &changed);
         }
-        Event::FiltersChanged => app.ui.ahead.forget(),
+        Event::FiltersChanged => cx.app.ui.ahead.forget(),
         Event::SearchesPutBack => {
-            feeds_pane::rebuild_rows(app);
-            let mut effects = search_pane::count_searches(app, now);
-            effects.extend(load_rows::open_list(app, now));
-            return effects;
+            feeds_pane::rebuild_rows(cx.app);
+            search_pane::count_searches(cx);
+            load_rows::open_list(cx);
         }
         Event::PageFetched { key, full, failed } => {
-            return full_text::show_page(app, now, key, *full, failed);
+            full_text::show_page(cx, key, *full, failed);
         }
-        Event::PageDropped(key, why) => full_text::drop_page(app, now, key, &why),
+        Event::PageDropped(key, why) => full_text::drop_page(cx, key, &why),
         Event::PictureFetched(url, bytes) => {
-            let work = app.ui.pictures.take_fetched(url, bytes);
-            return work.map(|work| ScreenEffect::Picture(Box::new(work))).into_iter().collect();
+            let work = cx.app.ui.pictures.take_fetched(url, bytes);
+            cx.out.extend(work.map(|work| ScreenEffect::Picture(Box::new(work))));
         }
         // These events are for front ends without a screen. The screen gets the same information from the events handled above.
-        Event::Polled(result) => note_result(app, now, &result),
+        Event::Polled(result) => note_result(cx, &result),
         Event::Recovered { .. }
         | Event::Moved { .. }
         | Event::MoveProposed { .. }
@@ -189,9 +179,8 @@ fn follow_event(app: &mut App, now: DateTime<Utc>, event: Event) -> Vec<ScreenEf
         | Event::WalkEnded { .. }
         | Event::SubscriptionAdded(_)
         | Event::SubscriptionEnded(_) => {}
-        Event::PictureDropped(url, why) => app.ui.pictures.drop_wanted(url, why),
+        Event::PictureDropped(url, why) => cx.app.ui.pictures.drop_wanted(url, why),
     }
-    Vec::new()
 }
 
 /// Returns the key for the action that a notice suggests.
@@ -213,32 +202,25 @@ fn ask_first(app: &mut App, request: Request, question: &QuestionBefore) {
 
 /// Updates the screen after new data of a feed was saved. `entries` is `true` if its entries changed; the open list is then rebuilt
 /// if it can contain entries of this feed.
-fn show_update(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    entries: bool,
-) -> Vec<ScreenEffect> {
-    let mut effects = Vec::new();
+fn show_update(cx: &mut Cx<'_>, feed: FeedKey, entries: bool) {
     if entries {
-        app.ui.ahead.forget_feed(feed);
-        effects.extend(search_pane::count_today(app, now));
+        cx.app.ui.ahead.forget_feed(feed);
+        search_pane::count_today(cx);
     }
-    let in_plan = app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
-    effects.extend(in_plan.then(|| ask_store(ScreenRequest::Polls(feed))));
-    if entries && load_rows::may_hold(app, feed) {
-        effects.extend(refresh_open_list(app, now));
+    let in_plan = cx.app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
+    cx.out.extend(in_plan.then(|| ask_store(ScreenRequest::Polls(feed))));
+    if entries && load_rows::may_hold(cx.app, feed) {
+        refresh_open_list(cx);
     }
-    effects
 }
 
 /// Rebuilds the open list, either now or, if requested rows are still pending, when these rows have arrived.
-fn refresh_open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.list.waiting {
-        app.ui.list.stale = true;
-        return Vec::new();
+fn refresh_open_list(cx: &mut Cx<'_>) {
+    if cx.app.ui.list.waiting {
+        cx.app.ui.list.stale = true;
+        return;
     }
-    load_rows::refresh_list(app, now)
+    load_rows::refresh_list(cx);
 }
 
 /// Discards the total cost in the timetable, because the settings of a feed changed.
@@ -250,18 +232,17 @@ fn forget_sums(app: &mut App) {
 
 /// Lets the user choose between the feeds found on a page. If another overlay is open, subscribes to the first readable feed
 /// instead, as the command line does by default.
-fn choose_feed(app: &mut App, now: DateTime<Utc>, addition: u32) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
-        app.ui.uncover();
+fn choose_feed(cx: &mut Cx<'_>, addition: u32) {
+    if matches!(cx.app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
+        cx.app.ui.uncover();
     }
-    if app.ui.overlay.is_some() {
-        return app.ask(now, Request::TakeFirstFeed(addition));
+    if cx.app.ui.overlay.is_some() {
+        return cx.ask(Request::TakeFirstFeed(addition));
     }
     // The message that the address is being looked up is over.
-    app.ui.notice = None;
-    app.ui.overlay =
+    cx.app.ui.notice = None;
+    cx.app.ui.overlay =
         Some(Overlay::List(OpenList { of: ListOf::Choice(addition), list: ScrollList::default() }));
-    Vec::new()
 }
 
 /// Asks whether to request the typed address without encryption, unless another overlay is open.
@@ -285,22 +266,16 @@ fn offer_plain(app: &mut App, addition: u32) {
 }
 
 /// Selects a newly subscribed feed and shows its entries.
-fn show_subscribed(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    to_read: bool,
-) -> Vec<ScreenEffect> {
-    let mut effects: Vec<ScreenEffect> = feeds_pane::select_feed(app, feed).into_iter().collect();
-    effects.extend(load_rows::open_list(app, now));
-    if matches!(app.ui.overlay, Some(Overlay::Looking(_))) {
-        app.ui.uncover();
+fn show_subscribed(cx: &mut Cx<'_>, feed: FeedKey, to_read: bool) {
+    feeds_pane::select_feed(cx, feed);
+    load_rows::open_list(cx);
+    if matches!(cx.app.ui.overlay, Some(Overlay::Looking(_))) {
+        cx.app.ui.uncover();
     }
-    if to_read && app.ui.overlay.is_none() {
+    if to_read && cx.app.ui.overlay.is_none() {
         // The user wants to read the new feed next, so the entries get the focus: Enter opens the newest entry.
-        app.ui.focus = Pane::Entries;
+        cx.app.ui.focus = Pane::Entries;
     }
-    effects
 }
 
 /// Starts to collect the results of polls of the feeds in `open`. `left_out` is the number of feeds that were not polled.
@@ -329,22 +304,22 @@ pub fn forget_unsubscribed(app: &mut App) {
 }
 
 /// Adds a poll result to the request that it belongs to. If it was the last pending poll of this request, the totals are reported.
-pub fn note_result(app: &mut App, now: DateTime<Utc>, result: &PollResult) {
-    let feed = app.engine.feeds.get(&result.feed);
+pub fn note_result(cx: &mut Cx<'_>, result: &PollResult) {
+    let feed = cx.app.engine.feeds.get(&result.feed);
     let title = feed.map_or("", |feed| feed.record.shown_title());
     let mut ended = None;
-    app.ui.asked_polls.retain_mut(|asked| {
+    cx.app.ui.asked_polls.retain_mut(|asked| {
         asked.take(result, title);
         // Results of feeds that were unsubscribed in the meantime will never arrive.
-        asked.open.retain(|feed| app.engine.feeds.contains_key(feed));
+        asked.open.retain(|feed| cx.app.engine.feeds.contains_key(feed));
         let goes_on = !asked.open.is_empty();
         if !goes_on {
-            ended = Some(asked.words(&app.ui.settings.keys));
+            ended = Some(asked.words(&cx.app.ui.settings.keys));
         }
         goes_on
     });
     if let Some(words) = ended {
-        app.ui.answer(now, words);
+        cx.answer(words);
     }
 }
 
@@ -406,10 +381,10 @@ mod tests {
         app.engine.offline = true;
         let (key, url) = (EntryKey { feed: FIRST, seq: 1 }, "https://a.example/".to_owned());
         let page = Request::FetchPage { key, url, kept: None };
-        let refused = app.try_ask(noon(), page.clone());
+        let refused = Cx::new(&mut app, noon()).try_ask(page.clone());
         assert!(refused.is_err(), "{refused:?}");
         assert_eq!(app.ui.notice, None);
-        assert!(app.ask(noon(), page).is_empty());
+        assert!(Cx::run(&mut app, noon(), |cx| cx.ask(page)).is_empty());
         let notice = app.ui.notice.unwrap();
         assert_eq!((notice.text, notice.trouble), (refused.unwrap_err().to_string(), true));
     }
@@ -418,11 +393,9 @@ mod tests {
     fn notice_is_shown_in_bottom_line_with_its_weight() {
         let mut app = app_with(&[]);
         for (level, trouble) in [(NoticeLevel::Info, false), (NoticeLevel::Trouble, true)] {
-            follow_event(
-                &mut app,
-                noon(),
-                Event::Notice { level, text: "told".into(), offer: None },
-            );
+            Cx::run(&mut app, noon(), |cx| {
+                follow_event(cx, Event::Notice { level, text: "told".into(), offer: None });
+            });
             let notice = app.ui.notice.take().unwrap();
             assert_eq!((notice.text.as_str(), notice.trouble), ("told", trouble));
         }
@@ -433,18 +406,24 @@ mod tests {
         let mut app = app_with(&[("Orchard", &[]), ("Tower", &[])]);
         fill_list(&mut app, 3);
         select(&mut app, &FeedsRow::Feed(FIRST, 0));
-        assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FeedKey(2)))), None);
-        let effects = follow_event(&mut app, noon(), updated(FIRST));
+        assert_eq!(
+            rows_wanted(&Cx::run(&mut app, noon(), |cx| follow_event(cx, updated(FeedKey(2))))),
+            None
+        );
+        let effects = Cx::run(&mut app, noon(), |cx| follow_event(cx, updated(FIRST)));
         assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
         // Rows are pending, so the list is not refreshed until they arrive.
-        assert_eq!(rows_wanted(&follow_event(&mut app, noon(), updated(FIRST))), None);
+        assert_eq!(
+            rows_wanted(&Cx::run(&mut app, noon(), |cx| follow_event(cx, updated(FIRST)))),
+            None
+        );
         assert!(app.ui.list.stale);
     }
 
     #[test]
     fn feed_choice_is_offered_unless_something_is_open() {
         let mut app = app_with(&[]);
-        assert!(follow_event(&mut app, noon(), Event::ChooseFeed(3)).is_empty());
+        assert!(Cx::run(&mut app, noon(), |cx| follow_event(cx, Event::ChooseFeed(3))).is_empty());
         assert!(matches!(
             app.ui.overlay,
             Some(Overlay::List(OpenList { of: ListOf::Choice(3), .. }))
@@ -455,7 +434,7 @@ mod tests {
     fn new_subscription_is_selected_and_entries_focused() {
         let mut app = app_with(&[("Orchard", &["garden"])]);
         let event = Event::Subscribed { feed: FIRST, to_read: true };
-        let effects = follow_event(&mut app, noon(), event);
+        let effects = Cx::run(&mut app, noon(), |cx| follow_event(cx, event));
         assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FIRST, 1)));
         assert_eq!((jobs(&effects).len(), app.ui.focus), (1, Pane::Entries));
     }
@@ -467,14 +446,14 @@ mod tests {
         let url = || "https://a.example/p.png".to_owned();
         let event = Event::PictureFetched(url(), Ok(std::sync::Arc::new(vec![1])));
         assert!(matches!(
-            follow_event(&mut app, noon(), event).as_slice(),
+            Cx::run(&mut app, noon(), |cx| follow_event(cx, event)).as_slice(),
             [ScreenEffect::Picture(_)]
         ));
         let event = Event::PictureFetched(url(), Err("too large".into()));
-        assert!(follow_event(&mut app, noon(), event).is_empty());
+        assert!(Cx::run(&mut app, noon(), |cx| follow_event(cx, event)).is_empty());
         let failed = PictureState::Failed("too large".into());
         assert_eq!(app.ui.pictures.standing(&url()), Some(&failed));
-        follow_event(&mut app, noon(), Event::PictureDropped(url(), None));
+        Cx::run(&mut app, noon(), |cx| follow_event(cx, Event::PictureDropped(url(), None)));
         assert_eq!(app.ui.pictures.standing(&url()), None);
     }
 }

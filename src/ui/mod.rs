@@ -10,6 +10,7 @@
 pub mod actions;
 pub mod app;
 pub mod come_back;
+pub mod cx;
 pub mod effect;
 pub mod follow;
 pub mod input;

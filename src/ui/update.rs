@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::actions::{feeds, run_own};
 use super::app::{App, Ui};
 use super::come_back;
+use super::cx::Cx;
 use super::effect::ScreenEffect;
 use super::input::{Reconfigured, ScreenInput};
 use super::keys::commands::Command;
@@ -28,12 +29,12 @@ use crate::engine::store_work::{Answer, JobSubject, Stored};
 /// Updates the screen and the engine for an input, and for the keys that waited for it. Returns the effects to perform.
 pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
     let first = keep(app, now, input);
-    take_all(app, now, first)
+    Cx::run(app, now, |cx| take_all(cx, first))
 }
 
 /// Handles an input, and those that waited for it.
-fn take_all(app: &mut App, now: DateTime<Utc>, first: Option<ScreenInput>) -> Vec<ScreenEffect> {
-    let (mut effects, mut next) = (Vec::new(), first);
+fn take_all(cx: &mut Cx<'_>, first: Option<ScreenInput>) {
+    let mut next = first;
     while let Some(input) = next {
         // How many rows a pane has is known when it was drawn as it is now.
         let arranged = |app: &App| {
@@ -42,114 +43,103 @@ fn take_all(app: &mut App, now: DateTime<Utc>, first: Option<ScreenInput>) -> Ve
             let searches = (ui.search.is_some(), ui.find.is_some());
             (ui.zoomed, ui.layout, ui.list_share, ui.size, ui.focus, is_open, searches)
         };
-        let before = arranged(app);
-        effects.extend(update_once(app, now, input));
-        app.ui.typed.is_unmeasured |= before != arranged(app);
-        if effects.contains(&ScreenEffect::Quit) {
+        let before = arranged(cx.app);
+        update_once(cx, input);
+        cx.app.ui.typed.is_unmeasured |= before != arranged(cx.app);
+        if cx.out.contains(&ScreenEffect::Quit) {
             break;
         }
-        next = next_typed(app, now);
+        next = next_typed(cx.app, cx.now);
     }
-    effects
 }
 
-fn update_once(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
-    let open = reading_position::find_open(app);
-    let mut effects = take_input(app, now, input);
-    let left = reading_position::save_left(app, open, &effects);
+fn update_once(cx: &mut Cx<'_>, input: ScreenInput) {
+    let open = reading_position::find_open(cx.app);
+    let begun = cx.out.len();
+    take_input(cx, input);
+    let left = reading_position::save_left(cx.app, open, cx.out.get(begun..).unwrap_or_default());
     // The reading position is saved first, because no effect is performed after the one that ends the program.
-    effects.splice(0..0, left);
-    effects.extend(reading_position::follow_reading(app, now));
-    effects.extend(load_rows::follow_gaps(app, now));
-    effects.extend(lay_out::follow_pictures(app, now));
-    count_reading::follow(app, now);
-    tour::follow_tour(app);
-    list_panel::follow_addition(app);
-    plan_pane::refresh_page(app, now);
-    hour_selection::refresh_selection(app);
-    hour_selection::sum_up(app, now);
-    feeds_pane::resort_rows(app, now);
-    app.register(&mut effects);
-    effects
+    cx.out.splice(begun..begun, left);
+    reading_position::follow_reading(cx);
+    load_rows::follow_gaps(cx);
+    lay_out::follow_pictures(cx);
+    count_reading::follow(cx.app, cx.now);
+    tour::follow_tour(cx.app);
+    list_panel::follow_addition(cx.app);
+    plan_pane::refresh_page(cx);
+    hour_selection::refresh_selection(cx.app);
+    hour_selection::sum_up(cx);
+    feeds_pane::resort_rows(cx);
+    cx.app.register(cx.out.get_mut(begun..).unwrap_or_default());
 }
 
-fn take_input(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect> {
+fn take_input(cx: &mut Cx<'_>, input: ScreenInput) {
     match input {
-        ScreenInput::Engine(Input::Tick) => take_tick(app, now, Input::Tick),
-        ScreenInput::Engine(Input::Woke) => take_tick(app, now, Input::Woke),
-        ScreenInput::Engine(Input::Stored(answer)) => take_answer(app, now, *answer),
+        ScreenInput::Engine(Input::Tick) => take_tick(cx, Input::Tick),
+        ScreenInput::Engine(Input::Woke) => take_tick(cx, Input::Woke),
+        ScreenInput::Engine(Input::Stored(answer)) => take_answer(cx, *answer),
         ScreenInput::Engine(Input::Learned(feed, plan)) => {
-            plan_pane::show_learned(app, feed, plan.as_ref());
-            app.tell_engine(now, Input::Learned(feed, plan))
+            plan_pane::show_learned(cx.app, feed, plan.as_ref());
+            cx.tell_engine(Input::Learned(feed, plan));
         }
         ScreenInput::Engine(Input::Ran(RunPurpose::Step(id), ended)) => {
-            run_own::program_ended(app, now, id, ended, run_command)
+            run_own::program_ended(cx, id, ended, run_command);
         }
-        ScreenInput::Engine(input) => app.tell_engine(now, input),
+        ScreenInput::Engine(input) => cx.tell_engine(input),
         ScreenInput::PathCompleted { typed, completed } => {
-            table::complete_path(app, &typed, &completed);
-            Vec::new()
+            table::complete_path(cx.app, &typed, &completed);
         }
         ScreenInput::Told(said) => {
-            app.ui.answer(now, said);
-            Vec::new()
+            cx.answer(said);
         }
-        ScreenInput::AccountAdded(result) => accounts::take_result(app, now, result),
-        ScreenInput::ListRead(list) => feeds::import_list(app, now, *list),
-        ScreenInput::Key(key) => key_input::press_key(app, now, key),
-        ScreenInput::Pasted(text) => key_input::paste_text(app, now, &text),
-        ScreenInput::Mouse(mouse) => mouse::use_mouse(app, now, mouse),
+        ScreenInput::AccountAdded(result) => accounts::take_result(cx, result),
+        ScreenInput::ListRead(list) => feeds::import_list(cx, *list),
+        ScreenInput::Key(key) => key_input::press_key(cx, key),
+        ScreenInput::Pasted(text) => key_input::paste_text(cx, &text),
+        ScreenInput::Mouse(mouse) => mouse::use_mouse(cx, mouse),
         ScreenInput::Resized(columns, rows) => {
-            app.ui.size = (columns, rows);
-            Vec::new()
+            cx.app.ui.size = (columns, rows);
         }
         ScreenInput::Focused(focused) => {
-            app.ui.unfocused = !focused;
-            Vec::new()
+            cx.app.ui.unfocused = !focused;
         }
         ScreenInput::Ground(is_light) => {
-            app.ui.is_light = Some(is_light);
-            choose_theme::follow_ground(app);
-            Vec::new()
+            cx.app.ui.is_light = Some(is_light);
+            choose_theme::follow_ground(cx.app);
         }
-        ScreenInput::Suspend => vec![ScreenEffect::Suspend],
+        ScreenInput::Suspend => cx.out.push(ScreenEffect::Suspend),
         ScreenInput::Continued(columns, rows) => {
-            app.ui.size = (columns, rows);
-            take_tick(app, now, Input::Woke)
+            cx.app.ui.size = (columns, rows);
+            take_tick(cx, Input::Woke);
         }
-        ScreenInput::NoShell => {
-            app.ui.say_only(now, "there is no shell to return to: {back} quits")
-        }
+        ScreenInput::NoShell => cx.say("there is no shell to return to: {back} quits"),
         ScreenInput::Rendered(made) => {
-            lay_out::show_lines(app, *made);
-            Vec::new()
+            lay_out::show_lines(cx.app, *made);
         }
-        ScreenInput::Picture(answer) => lay_out::take_answer(app, now, *answer),
+        ScreenInput::Picture(answer) => lay_out::take_answer(cx, *answer),
         ScreenInput::Graphics(graphics) => {
-            lay_out::set_graphics(app, graphics);
-            Vec::new()
+            lay_out::set_graphics(cx.app, graphics);
         }
         ScreenInput::FilterPreviewed(number, preview) => {
-            filter_dialog::show_preview(app, number, &preview);
-            Vec::new()
+            filter_dialog::show_preview(cx.app, number, &preview);
         }
-        ScreenInput::Reconfigured(read) => take_settings(app, now, *read),
+        ScreenInput::Reconfigured(read) => take_settings(cx, *read),
     }
 }
 
 /// Handles a response from the store: shows data that the screen requested, and passes everything else to the engine.
-fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenEffect> {
+fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
     match &stored.result {
         Ok(Answer::Publications(feed, publications)) => {
-            plan_pane::show_publications(app, *feed, publications);
+            plan_pane::show_publications(cx.app, *feed, publications);
         }
         Err(_) => match stored.subject {
-            JobSubject::Rows(list) => open_entry::give_up_rows(app, list),
+            JobSubject::Rows(list) => open_entry::give_up_rows(cx.app, list),
             JobSubject::Entry(key) => {
-                open_pages::give_up_entry(app, key);
-                open_entry::give_up_entry(app, key);
+                open_pages::give_up_entry(cx.app, key);
+                open_entry::give_up_entry(cx.app, key);
             }
-            JobSubject::Display => search_pane::stop_waiting(app),
+            JobSubject::Display => search_pane::stop_waiting(cx.app),
             JobSubject::Poll(_)
             | JobSubject::History(_)
             | JobSubject::Records
@@ -164,69 +154,68 @@ fn take_answer(app: &mut App, now: DateTime<Utc>, stored: Stored) -> Vec<ScreenE
         Ok(_) => {}
     }
     match stored.result {
-        Ok(Answer::Rows(rows)) => open_entry::show_rows(app, now, rows),
+        Ok(Answer::Rows(rows)) => open_entry::show_rows(cx, rows),
         Ok(Answer::Entry(entry)) => {
-            let mut effects: Vec<ScreenEffect> =
-                run_own::start_waiting(app, now, &entry).into_iter().collect();
+            let is_taken = run_own::start_waiting(cx, &entry);
             // If an external command was waiting for the entry, the reader pane may be waiting for it too.
-            if effects.is_empty() || app.ui.opening == Some(entry.key) {
-                effects.extend(open_entry::show_entry(app, now, *entry));
+            if !is_taken || cx.app.ui.opening == Some(entry.key) {
+                open_entry::show_entry(cx, *entry);
             }
-            effects
         }
         Ok(Answer::Polls(feed, polls)) => {
-            plan_pane::show_polls(app, feed, polls);
-            Vec::new()
+            plan_pane::show_polls(cx.app, feed, polls);
         }
-        Ok(Answer::TodayCounted(count)) => search_pane::take_today_count(app, now, count),
-        Ok(Answer::SearchesCounted(unread)) => search_pane::take_search_counts(app, now, unread),
-        _ => app.tell_engine(now, Input::Stored(Box::new(stored))),
+        Ok(Answer::TodayCounted(count)) => search_pane::take_today_count(cx, count),
+        Ok(Answer::SearchesCounted(unread)) => search_pane::take_search_counts(cx, unread),
+        _ => cx.tell_engine(Input::Stored(Box::new(stored))),
     }
 }
 
 /// Handles a timer tick. When a new day has begun, refreshes the lists and counts that depend on the date.
-fn take_tick(app: &mut App, now: DateTime<Utc>, input: Input) -> Vec<ScreenEffect> {
-    let mut effects = app.tell_engine(now, input);
-    let today = Some(day_start(day_of(now, app.engine.zone), app.engine.zone));
-    if app.ui.today_since != today {
-        app.ui.today_since = today;
-        effects.extend(search_pane::count_today(app, now));
-        effects.extend(load_rows::refresh_list(app, now));
+fn take_tick(cx: &mut Cx<'_>, input: Input) {
+    cx.tell_engine(input);
+    let today = Some(day_start(day_of(cx.now, cx.app.engine.zone), cx.app.engine.zone));
+    if cx.app.ui.today_since != today {
+        cx.app.ui.today_since = today;
+        search_pane::count_today(cx);
+        load_rows::refresh_list(cx);
     }
-    effects
 }
 
 /// Requests the data for the first screen: the rows of the list that was open when the program was last closed, or of the first
 /// list.
 pub fn begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let place = app.ui.returns_to.take().filter(|_| app.ui.settings.restore);
-    let mut effects = match place {
-        Some(place) => come_back::come_back(app, now, *place),
-        None => load_rows::open_list(app, now),
-    };
-    app.ui.today_since = Some(day_start(day_of(now, app.engine.zone), app.engine.zone));
-    effects.extend(search_pane::count_all(app, now));
-    app.register(&mut effects);
-    effects
+    Cx::run(app, now, |cx| {
+        let place = cx.app.ui.returns_to.take().filter(|_| cx.app.ui.settings.restore);
+        match place {
+            Some(place) => come_back::come_back(cx, *place),
+            None => load_rows::open_list(cx),
+        }
+        let zone = cx.app.engine.zone;
+        cx.app.ui.today_since = Some(day_start(day_of(now, zone), zone));
+        search_pane::count_all(cx);
+        cx.app.register(&mut cx.out);
+    })
 }
 
 /// Stores the sizes measured at the last draw, scrolls so that selected rows are visible, and requests a new layout of the open
 /// text if its width has changed.
 pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<ScreenEffect> {
-    let before = std::mem::replace(&mut app.ui.viewport, viewport);
-    let mut effects = lay_out::ask_lines(app);
-    if before != viewport {
-        app.ui.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
-        hour_selection::refresh_selection(app);
-        effects.extend(load_rows::load_visible_rows(app));
-        effects.extend(lay_out::follow_pictures(app, now));
-    }
-    app.register(&mut effects);
-    if std::mem::take(&mut app.ui.typed.is_unmeasured) {
-        let next = next_typed(app, now);
-        effects.extend(take_all(app, now, next));
-    }
-    effects
+    Cx::run(app, now, |cx| {
+        let before = std::mem::replace(&mut cx.app.ui.viewport, viewport);
+        lay_out::ask_lines(cx);
+        if before != viewport {
+            cx.app.ui.feeds.keep_in_sight(usize::from(viewport.feeds_rows));
+            hour_selection::refresh_selection(cx.app);
+            load_rows::load_visible_rows(cx);
+            lay_out::follow_pictures(cx);
+        }
+        cx.app.register(&mut cx.out);
+        if std::mem::take(&mut cx.app.ui.typed.is_unmeasured) {
+            let next = next_typed(cx.app, now);
+            take_all(cx, next);
+        }
+    })
 }
 
 /// Maximum time that keys wait. If the store does not answer, they act on what is shown.
@@ -332,43 +321,39 @@ const fn moves_in_feeds(command: Command) -> bool {
 }
 
 /// Applies new settings. If the configuration file is invalid, the old settings remain in force.
-pub fn take_settings(app: &mut App, now: DateTime<Utc>, read: Reconfigured) -> Vec<ScreenEffect> {
+pub fn take_settings(cx: &mut Cx<'_>, read: Reconfigured) {
     let (settings, screen, appearance, notes) = match read {
         Reconfigured::Wrong(why) => {
-            return app
-                .ui
-                .complain_only(now, format!("{why}; the previous configuration stays in use"));
+            return cx.complain(format!("{why}; the previous configuration stays in use"));
         }
         Reconfigured::Read { settings, screen, appearance, notes } => {
             (settings, *screen, *appearance, notes)
         }
     };
     let laid_out = |app: &App| (app.ui.appearance.plain, app.ui.settings.text_width);
-    let was_laid_out = laid_out(app);
-    let before = std::mem::replace(&mut app.ui.settings, screen);
-    let themed = before.theme != app.ui.settings.theme;
-    app.ui.appearance.take(appearance, themed);
+    let was_laid_out = laid_out(cx.app);
+    let before = std::mem::replace(&mut cx.app.ui.settings, screen);
+    let themed = before.theme != cx.app.ui.settings.theme;
+    cx.app.ui.appearance.take(appearance, themed);
     if themed {
-        app.ui.theme = None;
-        choose_theme::follow_ground(app);
+        cx.app.ui.theme = None;
+        choose_theme::follow_ground(cx.app);
     }
-    let mut effects = Vec::new();
-    if was_laid_out != laid_out(app)
-        && let Some(reader) = &mut app.ui.reader
+    if was_laid_out != laid_out(cx.app)
+        && let Some(reader) = &mut cx.app.ui.reader
     {
         // The plain screen wraps wide content.
         reader.width = 0;
-        effects.extend(lay_out::ask_lines(app));
+        lay_out::ask_lines(cx);
     }
-    effects.extend(app.tell_engine(now, Input::Reconfigured(settings)));
-    if before.images != app.ui.settings.images {
-        effects.extend(lay_out::switch_pictures(app, now, app.ui.settings.images));
+    cx.tell_engine(Input::Reconfigured(settings));
+    if before.images != cx.app.ui.settings.images {
+        lay_out::switch_pictures(cx, cx.app.ui.settings.images);
     }
-    if before.keys != app.ui.settings.keys {
-        app.ui.begun.clear();
+    if before.keys != cx.app.ui.settings.keys {
+        cx.app.ui.begun.clear();
     }
-    tell_notes(app, now, "the configuration was reloaded", &notes);
-    effects
+    tell_notes(cx.app, cx.now, "the configuration was reloaded", &notes);
 }
 
 /// Shows the warnings about the configuration file in the status line. If there are none, shows the message `read`.

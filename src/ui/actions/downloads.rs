@@ -1,13 +1,13 @@
 //! Downloads the attached files of entries, with the list of downloads, and saves entries as a Markdown file.
 
 use backissue_core::history::EntryKey;
-use chrono::{DateTime, Utc};
 
 use super::jump::chosen_entries;
 use crate::engine::downloads::file_names::title_name;
 use crate::engine::downloads::record::{Download, DownloadRequest, DownloadState};
 use crate::engine::request::Request;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::overlays::list_panel::{ListKind, action};
@@ -16,14 +16,14 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::OpenList;
 
 /// Downloads the first attached file of the open, the selected or the marked entries. A complete file is played instead.
-pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let keys = wanted_entries(app);
+pub fn download_entries(cx: &mut Cx<'_>) {
+    let keys = wanted_entries(cx.app);
     let known = match keys.as_slice() {
         [] => {
-            return app.ui.say_only(now, "select an entry first, then download its attached file");
+            return cx.say("select an entry first, then download its attached file");
         }
         [key] => {
-            let list = app.engine.downloads.list.values();
+            let list = cx.app.engine.downloads.list.values();
             list.filter(|download| download.entry == *key)
                 .max_by_key(|download| download.state == DownloadState::Done)
                 .cloned()
@@ -31,36 +31,31 @@ pub fn download_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> 
         [_, ..] => None,
     };
     match known {
-        None => add(app, now, keys, None),
+        None => add(cx, keys, None),
         Some(known) => {
             let Some(request) = next_step(&known) else {
-                return app.ui.say_only(now, "the file is in the list of downloads");
+                return cx.say("the file is in the list of downloads");
             };
-            app.ask(now, Request::Download(request))
+            cx.ask(Request::Download(request));
         }
     }
 }
 
 /// Downloads the attached file with the typed number, counted from 1.
-pub fn download_file(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let keys = wanted_entries(app);
+pub fn download_file(cx: &mut Cx<'_>, typed: &str) {
+    let keys = wanted_entries(cx.app);
     match typed.trim().parse::<usize>() {
-        Ok(number) if number > 0 => add(app, now, keys, Some(number)),
+        Ok(number) if number > 0 => add(cx, keys, Some(number)),
         Ok(_) | Err(_) => {
             let text = format!("'{typed}' is not the number of an attached file: 1 is the first");
-            app.ui.complain_only(now, text)
+            cx.complain(text);
         }
     }
 }
 
-fn add(
-    app: &mut App,
-    now: DateTime<Utc>,
-    keys: Vec<EntryKey>,
-    file: Option<usize>,
-) -> Vec<ScreenEffect> {
-    app.ui.marked.entries.clear();
-    app.ask(now, Request::Download(DownloadRequest::Add { keys, file }))
+fn add(cx: &mut Cx<'_>, keys: Vec<EntryKey>, file: Option<usize>) {
+    cx.app.ui.marked.entries.clear();
+    cx.ask(Request::Download(DownloadRequest::Add { keys, file }));
 }
 
 /// Returns the marked entries, or else the entry that is open or selected.
@@ -90,27 +85,27 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Downloads],
     count: |app, _, _| app.engine.downloads.list.len(),
     actions: &[
-        action(&[Command::Enter, Command::Download], "plays or resumes", |app, now, open| {
-            ask(app, now, open, next_step)
+        action(&[Command::Enter, Command::Download], "plays or resumes", |cx, open| {
+            ask(cx, open, next_step)
         }),
-        action(&[Command::Space], "pauses", |app, now, open| {
-            ask(app, now, open, |download| match download.state {
+        action(&[Command::Space], "pauses", |cx, open| {
+            ask(cx, open, |download| match download.state {
                 DownloadState::Paused | DownloadState::Failed => next_step(download),
                 DownloadState::Waiting => Some(DownloadRequest::Pause(download.id)),
                 DownloadState::Done => None,
             })
         }),
-        action(&[Command::Poll], "fetches again", |app, now, open| {
-            ask(app, now, open, |download| Some(DownloadRequest::Resume(download.id)))
+        action(&[Command::Poll], "fetches again", |cx, open| {
+            ask(cx, open, |download| Some(DownloadRequest::Resume(download.id)))
         }),
-        action(&[Command::ToggleRead], "played", |app, now, open| {
-            ask(app, now, open, |download| {
+        action(&[Command::ToggleRead], "played", |cx, open| {
+            ask(cx, open, |download| {
                 let played = DownloadRequest::SetPlayed(download.id, download.played.is_none());
                 (download.state == DownloadState::Done).then_some(played)
             })
         }),
-        action(&[Command::Unsubscribe], "removes", |app, now, open| {
-            ask(app, now, open, |download| {
+        action(&[Command::Unsubscribe], "removes", |cx, open| {
+            ask(cx, open, |download| {
                 Some(DownloadRequest::Remove { id: download.id, delete: false })
             })
         }),
@@ -120,37 +115,36 @@ pub static LIST: ListKind = ListKind {
 
 /// Does something with the selected download, if it is possible.
 fn ask(
-    app: &mut App,
-    now: DateTime<Utc>,
+    cx: &mut Cx<'_>,
     open: OpenList,
     wanted: fn(&Download) -> Option<DownloadRequest>,
-) -> Option<Vec<ScreenEffect>> {
-    let request = wanted(app.engine.downloads.list.values().rev().nth(open.list.selected)?)?;
-    Some(app.ask(now, Request::Download(request)))
+) -> Option<()> {
+    let request = wanted(cx.app.engine.downloads.list.values().rev().nth(open.list.selected)?)?;
+    cx.ask(Request::Download(request));
+    Some(())
 }
 
 /// Opens the input line for the path of the file.
-pub fn ask_path(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let name = match chosen_entries(app).as_slice() {
-        [] => return app.ui.say_only(now, "select an entry first, then save it"),
+pub fn ask_path(cx: &mut Cx<'_>) {
+    let name = match chosen_entries(cx.app).as_slice() {
+        [] => return cx.say("select an entry first, then save it"),
         [one] => {
-            let mut rows = app.ui.list.rows.iter();
+            let mut rows = cx.app.ui.list.rows.iter();
             let row = rows.find(|row| row.key.entry() == Some(*one));
             row.map(|row| title_name(&row.title, "md"))
         }
         [_, ..] => None,
     };
-    app.ui.open_prompt(Prompt::selected(PromptPurpose::Save, name.unwrap_or_default()));
-    Vec::new()
+    cx.app.ui.open_prompt(Prompt::selected(PromptPurpose::Save, name.unwrap_or_default()));
 }
 
 /// Requests to write the marked entries or, if none is marked, the selected one to the file at `path`. The marks stay, because the file may be refused.
-pub fn save(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
-    let keys = chosen_entries(app);
+pub fn save(cx: &mut Cx<'_>, path: &str) {
+    let keys = chosen_entries(cx.app);
     if keys.is_empty() || path.trim().is_empty() {
-        return app.ui.say_only(now, "select an entry first, then save it");
+        return cx.say("select an entry first, then save it");
     }
-    let entries = keys.into_iter().map(|key| (key, app.engine.feed_of_entry(key.feed)));
+    let entries = keys.into_iter().map(|key| (key, cx.app.engine.feed_of_entry(key.feed)));
     let entries = entries.collect();
-    vec![ScreenEffect::SaveEntries { path: path.trim().to_owned(), entries }]
+    cx.out.push(ScreenEffect::SaveEntries { path: path.trim().to_owned(), entries });
 }

@@ -15,37 +15,33 @@ use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::request::Request;
 use crate::engine::search_query::with_new;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::pending::ImportedList;
 
 /// Polls feeds because the user pressed a key. Results are reported when they arrive; feeds that cannot be polled now are reported
 /// at once.
-pub fn poll_feeds(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feeds: Option<Vec<FeedKey>>,
-) -> Vec<ScreenEffect> {
-    let noted = app.engine.poll_run.noted;
+pub fn poll_feeds(cx: &mut Cx<'_>, feeds: Option<Vec<FeedKey>>) {
+    let noted = cx.app.engine.poll_run.noted;
     let wanted: BTreeSet<FeedKey> = match &feeds {
         Some(feeds) => feeds.iter().copied().collect(),
-        None => app.engine.feeds.keys().copied().collect(),
+        None => cx.app.engine.feeds.keys().copied().collect(),
     };
     let request = PollRequest { feeds, kind: PollKind::Allowed, archives: true };
-    let effects = app.ask(now, Request::Poll(request));
+    cx.ask(Request::Poll(request));
     let polled: BTreeSet<FeedKey> =
-        wanted.iter().copied().filter(|feed| app.engine.polls.contains_key(feed)).collect();
+        wanted.iter().copied().filter(|feed| cx.app.engine.polls.contains_key(feed)).collect();
     let left_out = wanted.len().saturating_sub(polled.len());
     if polled.is_empty() {
-        let skipped: Vec<&PollResult> = app.engine.poll_run.since(noted).collect();
+        let skipped: Vec<&PollResult> = cx.app.engine.poll_run.since(noted).collect();
         if let Some(first) = skipped.first() {
-            let text = nothing_polled(app, now, first, wanted.len());
-            app.ui.answer(now, text);
+            let text = nothing_polled(cx.app, cx.now, first, wanted.len());
+            cx.answer(text);
         }
-        return effects;
+        return;
     }
-    app.ui.notice = None;
-    follow::wait_for_polls(app, polled, left_out);
-    effects
+    cx.app.ui.notice = None;
+    follow::wait_for_polls(cx.app, polled, left_out);
 }
 
 /// Explains why none of the wanted feeds is polled. If the first feed was checked within the last 5 minutes, this is given as the
@@ -85,32 +81,32 @@ fn checked_lately(feed: &Subscription, now: DateTime<Utc>) -> Option<String> {
 const REFUSED_NAMED: usize = 3;
 
 /// Requests the import of the subscription list in the file at `path`.
-pub fn import_file(app: &mut App, now: DateTime<Utc>, path: &str) -> Vec<ScreenEffect> {
-    app.ask(now, Request::ImportFile(path.trim().to_owned()))
+pub fn import_file(cx: &mut Cx<'_>, path: &str) {
+    cx.ask(Request::ImportFile(path.trim().to_owned()));
 }
 
 /// Requests the export of the subscriptions to a file.
-pub fn export_list(app: &App, path: &str) -> Vec<ScreenEffect> {
-    let text = subscriptions_text(app.engine.feeds.values().map(|feed| &feed.record));
-    vec![ScreenEffect::Export { path: path.trim().to_owned(), text }]
+pub fn export_list(cx: &mut Cx<'_>, path: &str) {
+    let text = subscriptions_text(cx.app.engine.feeds.values().map(|feed| &feed.record));
+    cx.out.push(ScreenEffect::Export { path: path.trim().to_owned(), text });
 }
 
 /// Subscribes to every feed in an imported list. The results of the first polls of these feeds are reported together when the last
 /// poll ends.
-pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec<ScreenEffect> {
+pub fn import_list(cx: &mut Cx<'_>, list: ImportedList) {
     let ImportedList { wanted, searches, mut refused } = list;
-    app.engine.imported = None;
-    let mut effects = app.ask(now, Request::Import(wanted));
-    let before = app.engine.saved_searches.len();
-    let list = with_new(&app.engine.saved_searches, searches);
+    cx.app.engine.imported = None;
+    cx.ask(Request::Import(wanted));
+    let before = cx.app.engine.saved_searches.len();
+    let list = with_new(&cx.app.engine.saved_searches, searches);
     let saved = match list.len().saturating_sub(before) {
         0 => String::new(),
         saved => {
-            effects.extend(app.ask(now, Request::SaveSearches(list)));
+            cx.ask(Request::SaveSearches(list));
             format!(", {} saved", counted_words(saved, "search", "searches"))
         }
     };
-    let imported = app.engine.imported.clone().unwrap_or_default();
+    let imported = cx.app.engine.imported.clone().unwrap_or_default();
     refused.extend(imported.bad.iter().map(|(address, why)| format!("{address}: {why}")));
     let known = match imported.known.len() {
         0 => String::new(),
@@ -128,12 +124,11 @@ pub fn import_list(app: &mut App, now: DateTime<Utc>, list: ImportedList) -> Vec
     };
     let said = format!("{} added{known}{saved}{left_out}", imported.added.len());
     let is_changed = !imported.added.is_empty() || !saved.is_empty();
-    let undo = if is_changed { app.ui.settings.keys.undo_hint() } else { String::new() };
-    if app.engine.is_polling_by_itself() && !app.engine.offline {
-        follow::wait_for_import(app, imported.added.into_iter().collect(), &said);
+    let undo = if is_changed { cx.app.ui.settings.keys.undo_hint() } else { String::new() };
+    if cx.app.engine.is_polling_by_itself() && !cx.app.engine.offline {
+        follow::wait_for_import(cx.app, imported.added.into_iter().collect(), &said);
     }
-    app.ui.answer(now, format!("{said}{undo}"));
-    effects
+    cx.answer(format!("{said}{undo}"));
 }
 
 #[cfg(test)]
@@ -151,7 +146,7 @@ mod tests {
             searches: vec![("Cold".into(), "frost".into())],
             refused: (1..=5).map(|line| format!("line {line}: no address")).collect(),
         };
-        import_list(&mut app, noon(), list);
+        Cx::run(&mut app, noon(), |cx| import_list(cx, list));
         assert_eq!(
             app.ui.notice.map(|notice| notice.text).as_deref(),
             Some(

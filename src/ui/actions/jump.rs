@@ -5,12 +5,11 @@ use backissue_core::feed::text::one_line;
 use backissue_core::filters::FilterScope;
 use backissue_core::history::EntryKey;
 use backissue_core::search::folded;
-use chrono::{DateTime, Utc};
 
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::help_pane;
 use crate::ui::overlays::list_panel::{ClickOutcome, KeyOutcome};
@@ -21,18 +20,17 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{Overlay, PickItem, PickList, PickTarget, rank};
 
 /// Opens the list of all feeds, tags and lists, from which the user jumps to one.
-pub fn open_jump(app: &mut App) -> Vec<ScreenEffect> {
-    let items = jump_items(app);
+pub fn open_jump(cx: &mut Cx<'_>) {
+    let items = jump_items(cx.app);
     let picks = PickList::new(Prompt::new(PromptPurpose::Jump), items);
-    app.ui.lay_over(Overlay::Pick(picks));
-    Vec::new()
+    cx.app.ui.lay_over(Overlay::Pick(picks));
 }
 
 /// Jumps to the feed, tag or list that matches a typed text best.
-pub fn jump_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let items = jump_items(app);
+pub fn jump_to(cx: &mut Cx<'_>, typed: &str) {
+    let items = jump_items(cx.app);
     let found = rank(&items, typed).first().and_then(|place| items.get(*place));
-    open_item(app, now, found, typed)
+    open_item(cx, found, typed);
 }
 
 /// Returns all feeds, tags and lists. Feeds come first, by title.
@@ -66,8 +64,8 @@ fn jump_items(app: &App) -> Vec<PickItem> {
 }
 
 /// Handles a key while the list is open.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::Pick(picks)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Pick(picks)) = &mut cx.app.ui.overlay else { return KeyOutcome::Passed };
     let count = picks.found.len();
     match key {
         Key { code: Code::Down | Code::Tab, .. } | Key { code: Code::Char('n'), ctrl: true } => {
@@ -76,68 +74,60 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         Key { code: Code::Up | Code::BackTab, .. } | Key { code: Code::Char('p'), ctrl: true } => {
             picks.list.step(false, 1, count);
         }
-        Key { code: Code::Backspace, .. } if picks.line.text.is_empty() => app.ui.uncover(),
+        Key { code: Code::Backspace, .. } if picks.line.text.is_empty() => cx.app.ui.uncover(),
         _ => match picks.line.key(key) {
             TypedText::More => picks.search(),
-            TypedText::Cancelled => app.ui.uncover(),
-            TypedText::Done => return take_picked(app, now),
+            TypedText::Cancelled => cx.app.ui.uncover(),
+            TypedText::Done => return take_picked(cx),
         },
     }
-    KeyOutcome::Done(Vec::new())
+    KeyOutcome::Done
 }
 
 /// Inserts pasted text into the input line.
-pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
-    if let Some(Overlay::Pick(picks)) = &mut app.ui.overlay {
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) {
+    if let Some(Overlay::Pick(picks)) = &mut cx.app.ui.overlay {
         picks.line.insert(text);
         picks.search();
     }
-    Vec::new()
 }
 
 /// Picks the clicked item.
-pub fn click_line(app: &mut App, _now: DateTime<Utc>, line: usize) -> ClickOutcome {
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if let Some(Overlay::Pick(picks)) = &mut app.ui.overlay
+pub fn click_line(cx: &mut Cx<'_>, line: usize) -> ClickOutcome {
+    let place = usize::from(cx.app.ui.viewport.overlay_top).saturating_add(line);
+    if let Some(Overlay::Pick(picks)) = &mut cx.app.ui.overlay
         && place < picks.found.len()
     {
         picks.list.selected = place;
         return ClickOutcome::Enter;
     }
-    ClickOutcome::Done(Vec::new())
+    ClickOutcome::Done
 }
 
 /// Closes the list, and opens the picked item or runs the picked command.
-fn take_picked(app: &mut App, now: DateTime<Utc>) -> KeyOutcome {
-    let Some(Overlay::Pick(picks)) = app.ui.overlay.take() else { return KeyOutcome::Passed };
-    app.ui.uncover();
+fn take_picked(cx: &mut Cx<'_>) -> KeyOutcome {
+    let Some(Overlay::Pick(picks)) = cx.app.ui.overlay.take() else { return KeyOutcome::Passed };
+    cx.app.ui.uncover();
     if picks.line.purpose == PromptPurpose::Command {
-        return help_pane::run_picked(app, now, &picks);
+        return help_pane::run_picked(cx, &picks);
     }
-    KeyOutcome::Done(open_item(app, now, picks.selected_item(), &picks.line.text))
+    open_item(cx, picks.selected_item(), &picks.line.text);
+    KeyOutcome::done(())
 }
 
 /// Opens the list of an item, and moves the focus to its entries. Without an item, says that nothing matches the typed text.
-fn open_item(
-    app: &mut App,
-    now: DateTime<Utc>,
-    item: Option<&PickItem>,
-    typed: &str,
-) -> Vec<ScreenEffect> {
+fn open_item(cx: &mut Cx<'_>, item: Option<&PickItem>, typed: &str) {
     let Some(item) = item else {
-        return app
-            .ui
-            .complain_only(now, format!("no feed, tag or list matches '{}'", typed.trim()));
+        return cx.complain(format!("no feed, tag or list matches '{}'", typed.trim()));
     };
     let row = match &item.target {
         PickTarget::Row(row) => row,
-        PickTarget::Label(name) => return toggle_label(app, now, name),
-        PickTarget::Command(_) => return Vec::new(),
+        PickTarget::Label(name) => return toggle_label(cx, name),
+        PickTarget::Command(_) => return,
     };
-    let mut effects = feeds_pane::select_row(app, row);
-    effects.extend(load_rows::open_list(app, now));
-    app.ui.focus = Pane::Entries;
-    effects
+    feeds_pane::select_row(cx, row);
+    load_rows::open_list(cx);
+    cx.app.ui.focus = Pane::Entries;
 }
 
 /// Name of the label for entries to read later, which has a key of its own.
@@ -146,40 +136,39 @@ const LATER: &str = "later";
 const LABEL_CHARS_MAX: usize = 60;
 
 /// Opens the list of labels for the marked entries or the selected entry.
-pub fn open_labels(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if chosen_entries(app).is_empty() {
-        return app.ui.say_only(now, "select an entry first: {label} sets a label on it");
+pub fn open_labels(cx: &mut Cx<'_>) {
+    if chosen_entries(cx.app).is_empty() {
+        return cx.say("select an entry first: {label} sets a label on it");
     }
-    let labels = app.engine.filters.list.iter();
+    let labels = cx.app.engine.filters.list.iter();
     let labels = labels.filter(|filter| filter.scope == FilterScope::ByHand);
     let mut items: Vec<PickItem> = labels
         .filter_map(|filter| filter.action.label())
         .map(|name| PickItem {
             name: name.to_owned(),
-            detail: if all_have(app, name) { "remove" } else { "label" }.to_owned(),
+            detail: if all_have(cx.app, name) { "remove" } else { "label" }.to_owned(),
             target: PickTarget::Label(name.to_owned()),
         })
         .collect();
     items.sort_by_cached_key(|item| item.name.to_lowercase());
-    app.ui.lay_over(Overlay::Pick(PickList::new(Prompt::new(PromptPurpose::Label), items)));
-    Vec::new()
+    cx.app.ui.lay_over(Overlay::Pick(PickList::new(Prompt::new(PromptPurpose::Label), items)));
 }
 
 /// Sets the label for reading later on the marked entries or the selected entry, or removes it.
-pub fn toggle_later(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    toggle_label(app, now, LATER)
+pub fn toggle_later(cx: &mut Cx<'_>) {
+    toggle_label(cx, LATER);
 }
 
 /// Sets a label on the marked entries or the selected entry. If all of them have it, removes it.
-pub fn toggle_label(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+pub fn toggle_label(cx: &mut Cx<'_>, typed: &str) {
     let name = one_line(typed.trim().trim_start_matches('#'), LABEL_CHARS_MAX);
-    let keys = chosen_entries(app);
+    let keys = chosen_entries(cx.app);
     if name.is_empty() || keys.is_empty() {
-        return app.ui.say_only(now, "select an entry first: {label} sets a label on it");
+        return cx.say("select an entry first: {label} sets a label on it");
     }
-    let set = !all_have(app, &name);
-    app.ui.marked.entries.clear();
-    app.ask(now, Request::Label { name, keys, set })
+    let set = !all_have(cx.app, &name);
+    cx.app.ui.marked.entries.clear();
+    cx.ask(Request::Label { name, keys, set });
 }
 
 /// Returns the marked entries or, if none is marked, the selected one.

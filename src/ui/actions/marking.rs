@@ -14,7 +14,7 @@ use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::panes::{attention, navigation};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::{FeedsRow, MarkedRows};
@@ -27,50 +27,48 @@ enum Markable {
 }
 
 /// Marks or unmarks the selected row, then selects the next row.
-pub fn mark_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let place = selected_place(app);
-    match markable_at(app, now, place) {
-        Some(Markable::Feeds(feeds)) => app.ui.marked.toggle_feeds(&feeds),
-        Some(Markable::Entry(entry)) => app.ui.marked.toggle_entry(entry),
+pub fn mark_selected(cx: &mut Cx<'_>) {
+    let place = selected_place(cx.app);
+    match markable_at(cx.app, cx.now, place) {
+        Some(Markable::Feeds(feeds)) => cx.app.ui.marked.toggle_feeds(&feeds),
+        Some(Markable::Entry(entry)) => cx.app.ui.marked.toggle_entry(entry),
         None => {
-            return app.ui.say_only(now, "only feeds, tags and entries can be marked");
+            return cx.say("only feeds, tags and entries can be marked");
         }
     }
-    app.ui.marked.last = Some((app.ui.focus, place));
-    let effects = navigation::move_in_pane(app, now, true, Distance::One);
-    say_marked(app, now);
-    effects
+    cx.app.ui.marked.last = Some((cx.app.ui.focus, place));
+    navigation::move_in_pane(cx, true, Distance::One);
+    say_marked(cx);
 }
 
 /// Marks all rows between the row that was marked last and the selected row.
-pub fn mark_range(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let to = selected_place(app);
-    let from = app.ui.marked.last.filter(|(pane, _)| *pane == app.ui.focus);
+pub fn mark_range(cx: &mut Cx<'_>) {
+    let to = selected_place(cx.app);
+    let from = cx.app.ui.marked.last.filter(|(pane, _)| *pane == cx.app.ui.focus);
     let Some((_, from)) = from else {
-        app.ui.say(now, "mark the first row with {mark}; then {mark-range} marks all rows up to the selected one");
-        return Vec::new();
+        cx.say("mark the first row with {mark}; then {mark-range} marks all rows up to the selected one");
+        return;
     };
     for place in from.min(to)..=from.max(to) {
-        match markable_at(app, now, place) {
-            Some(Markable::Feeds(feeds)) => app.ui.marked.feeds.extend(feeds),
+        match markable_at(cx.app, cx.now, place) {
+            Some(Markable::Feeds(feeds)) => cx.app.ui.marked.feeds.extend(feeds),
             Some(Markable::Entry(entry)) => {
-                app.ui.marked.entries.insert(entry);
+                cx.app.ui.marked.entries.insert(entry);
             }
             None => {}
         }
     }
-    app.ui.marked.last = Some((app.ui.focus, to));
-    say_marked(app, now);
-    Vec::new()
+    cx.app.ui.marked.last = Some((cx.app.ui.focus, to));
+    say_marked(cx);
 }
 
 /// Clears all marks on feeds and entries. Returns `false` if nothing was marked.
-pub fn clear_marks(app: &mut App, now: DateTime<Utc>) -> bool {
-    if app.ui.marked.is_empty() {
+pub fn clear_marks(cx: &mut Cx<'_>) -> bool {
+    if cx.app.ui.marked.is_empty() {
         return false;
     }
-    app.ui.marked = MarkedRows::default();
-    app.ui.say(now, "all marks removed");
+    cx.app.ui.marked = MarkedRows::default();
+    cx.say("all marks removed");
     true
 }
 
@@ -113,11 +111,11 @@ fn markable_at(app: &App, now: DateTime<Utc>, place: usize) -> Option<Markable> 
     }
 }
 
-fn say_marked(app: &mut App, now: DateTime<Utc>) {
-    let marked = &app.ui.marked;
+fn say_marked(cx: &mut Cx<'_>) {
+    let marked = &cx.app.ui.marked;
     let keys = match (marked.feeds.is_empty(), marked.entries.is_empty()) {
         (true, true) => {
-            app.ui.say(now, "nothing is marked");
+            cx.say("nothing is marked");
             return;
         }
         (false, _) => {
@@ -125,40 +123,38 @@ fn say_marked(app: &mut App, now: DateTime<Utc>) {
         }
         (true, false) => "{toggle-read} and {star} act on all of them",
     };
-    let (keys, ends) = (app.ui.words(keys), app.ui.words("{close} removes the marks"));
+    let (keys, ends) = (cx.app.ui.words(keys), cx.app.ui.words("{close} removes the marks"));
     let text = format!("{} marked · {keys} · {ends}", marked.words());
-    app.ui.say(now, text);
+    cx.say(text);
 }
 
 /// Sets the pace (how often a feed is polled) of all marked feeds. Returns `None` if no feed is marked.
-pub fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Option<Vec<ScreenEffect>> {
-    let feeds = marked_feeds(app);
+pub fn set_pace(cx: &mut Cx<'_>, pace: Pace) -> Option<()> {
+    let feeds = marked_feeds(cx.app);
     let count = feeds.len();
     let requests: Vec<Request> =
         feeds.into_iter().map(|feed| Request::SetPace(feed, pace)).collect();
     if requests.is_empty() {
         return None;
     }
-    let effects = app.ask(now, Request::Together(requests));
+    cx.ask(Request::Together(requests));
     let words = match pace {
         Pace::More => "more often",
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    app.ui.say_undoable(now, format!("polling {count} feeds {words}"));
-    Some(effects)
+    cx.say_undoable(format!("polling {count} feeds {words}"));
+    Some(())
 }
 
 /// Polls these feeds here, too, although the servers of their accounts poll them; if all of them are, leaves them to the servers again.
-pub fn poll_here(app: &mut App, now: DateTime<Utc>, feeds: &[FeedKey]) -> Vec<ScreenEffect> {
-    let known = feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
+pub fn poll_here(cx: &mut Cx<'_>, feeds: &[FeedKey]) {
+    let known = feeds.iter().filter_map(|feed| cx.app.engine.feeds.get(feed));
     let mut all: Vec<(FeedKey, Chosen)> =
         known.map(|feed| (feed.key, feed.record.chosen())).collect();
     all.retain(|(_, chosen)| chosen.feed_settings.account.is_some());
     if all.is_empty() {
-        return app
-            .ui
-            .say_only(now, "it is polled here: only feeds of accounts are left to their servers");
+        return cx.say("it is polled here: only feeds of accounts are left to their servers");
     }
     let here = all.iter().any(|(_, chosen)| chosen.feed_settings.is_polled_by_server());
     all.retain(|(_, chosen)| chosen.feed_settings.polled_here != here);
@@ -167,40 +163,39 @@ pub fn poll_here(app: &mut App, now: DateTime<Utc>, feeds: &[FeedKey]) -> Vec<Sc
         chosen.feed_settings.polled_here = here;
         Request::Set(feed, Box::new(chosen))
     });
-    let effects = app.ask(now, Request::Together(requests.collect()));
-    app.ui.marked = MarkedRows::default();
+    cx.ask(Request::Together(requests.collect()));
+    cx.app.ui.marked = MarkedRows::default();
     let what = if here { "polled here, too" } else { "left to the server of the account" };
-    app.ui.say_undoable(now, format!("{count} {what}"));
-    effects
+    cx.say_undoable(format!("{count} {what}"));
 }
 
 /// Dismisses the reported problems of the marked feeds. Returns `None` if no feed is marked.
-pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
-    let feeds = marked_feeds(app);
+pub fn note_trouble(cx: &mut Cx<'_>) -> Option<()> {
+    let feeds = marked_feeds(cx.app);
     let noted = counted_words(feeds.len(), "feed", "feeds");
     let note = |feed| Request::Trouble(feed, TroubleAnswer::Note);
     let requests: Vec<Request> = feeds.into_iter().map(note).collect();
     if requests.is_empty() {
         return None;
     }
-    let effects = app.ask(now, Request::Together(requests));
-    app.ui.marked = MarkedRows::default();
-    app.ui.say(now, format!("dismissed {noted}; listed again if something changes"));
-    Some(effects)
+    cx.ask(Request::Together(requests));
+    cx.app.ui.marked = MarkedRows::default();
+    cx.say(format!("dismissed {noted}; listed again if something changes"));
+    Some(())
 }
 
 /// Adds the typed tags, separated by commas, to the marked feeds. A tag with a leading minus is removed from the feeds instead.
-pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
+pub fn change_tags(cx: &mut Cx<'_>, typed: &str) {
     let parts = split_tags(typed);
     let parts = || parts.iter().map(String::as_str);
     let gone = normal_tags(parts().filter_map(|part| part.strip_prefix('-')));
     let further = normal_tags(parts().filter(|part| !part.starts_with('-')));
     if gone.is_empty() && further.is_empty() {
-        return app.ui.say_only(now, "nothing was changed");
+        return cx.say("nothing was changed");
     }
     let mut requests = Vec::new();
-    for key in marked_feeds(app) {
-        let Some(feed) = app.engine.feeds.get(&key) else { continue };
+    for key in marked_feeds(cx.app) {
+        let Some(feed) = cx.app.engine.feeds.get(&key) else { continue };
         let mut chosen = feed.record.chosen();
         chosen.tags.retain(|tag| !gone.contains(tag));
         let fresh = further.iter().filter(|tag| !chosen.tags.contains(tag)).cloned();
@@ -209,32 +204,32 @@ pub fn change_tags(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<Screen
         requests.push(Request::Set(key, Box::new(chosen)));
     }
     let count = requests.len();
-    let effects = app.ask(now, Request::Together(requests));
-    app.ui.marked = MarkedRows::default();
-    app.ui.say_undoable(now, format!("changed the tags of {count} feeds"));
-    effects
+    cx.ask(Request::Together(requests));
+    cx.app.ui.marked = MarkedRows::default();
+    cx.say_undoable(format!("changed the tags of {count} feeds"));
 }
 
 /// Sets a flag on the marked entries, or clears the flag if all marked entries already have it. Returns `None` if no entry is
 /// marked.
-pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Option<Vec<ScreenEffect>> {
-    if app.ui.focus != Pane::Entries || app.ui.marked.entries.is_empty() {
+pub fn toggle_mark(cx: &mut Cx<'_>, flag: Flag) -> Option<()> {
+    if cx.app.ui.focus != Pane::Entries || cx.app.ui.marked.entries.is_empty() {
         return None;
     }
-    let mut keys: Vec<EntryKey> = std::mem::take(&mut app.ui.marked.entries).into_iter().collect();
-    let rows = app.ui.list.rows.iter();
+    let mut keys: Vec<EntryKey> =
+        std::mem::take(&mut cx.app.ui.marked.entries).into_iter().collect();
+    let rows = cx.app.ui.list.rows.iter();
     let shown: BTreeMap<EntryKey, bool> =
         rows.filter_map(|row| Some((row.key.entry()?, row.flags.get(flag)))).collect();
     let value = keys.iter().any(|key| shown.get(key) == Some(&false));
     let count = keys.len();
     keys.retain(|key| shown.get(key) != Some(&value));
-    let effects = app.ask(now, Request::Mark(MarkChange { flag, value, keys }));
+    cx.ask(Request::Mark(MarkChange { flag, value, keys }));
     let words = match (flag == Flag::Starred, value) {
         (true, true) => "starred",
         (true, false) => "unstarred",
         (false, true) => "marked read",
         (false, false) => "marked unread",
     };
-    app.ui.say_undoable(now, format!("{count} {words}"));
-    Some(effects)
+    cx.say_undoable(format!("{count} {words}"));
+    Some(())
 }

@@ -1,12 +1,11 @@
 //! The list of sources from which older entries of a feed may come. Nothing is requested before one is chosen.
 
 use backissue_core::history::FeedKey;
-use chrono::{DateTime, Utc};
 
 use crate::engine::backfill::elsewhere::{SourceKind, sources};
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::keys::commands::Command;
 use crate::ui::overlays::list_panel::{self, ListKind, action};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -24,21 +23,22 @@ pub static LIST: ListKind = ListKind {
         app.engine.feeds.get(&feed).map_or(0, |feed| sources(&app.engine, feed).len())
     },
     actions: &[
-        action(&[Command::Enter], "fetches them", |app, now, open| {
-            let (feed, kind) = selected(app, open)?;
-            app.ui.uncover();
-            Some(match kind {
-                SourceKind::Adaptor(adaptor) => app.ask(now, Request::ReadElsewhere(feed, adaptor)),
-                SourceKind::Copy(url) => app.ask(now, Request::ReadCopy(feed, url)),
+        action(&[Command::Enter], "fetches them", |cx, open| {
+            let (feed, kind) = selected(cx.app, open)?;
+            cx.app.ui.uncover();
+            let _: () = match kind {
+                SourceKind::Adaptor(adaptor) => cx.ask(Request::ReadElsewhere(feed, adaptor)),
+                SourceKind::Copy(url) => cx.ask(Request::ReadCopy(feed, url)),
                 SourceKind::OtherCopy => {
-                    app.ui.open_prompt(Prompt::new(PromptPurpose::Copy(feed)));
-                    Vec::new()
+                    cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Copy(feed)));
                 }
-            })
+            };
+            Some(())
         }),
-        action(&[Command::Unsubscribe], "forgets a copy", |app, now, open| {
-            let (feed, SourceKind::Copy(url)) = selected(app, open)? else { return None };
-            Some(app.ask(now, Request::ForgetCopy(feed, url)))
+        action(&[Command::Unsubscribe], "forgets a copy", |cx, open| {
+            let (feed, SourceKind::Copy(url)) = selected(cx.app, open)? else { return None };
+            let _: () = cx.ask(Request::ForgetCopy(feed, url));
+            Some(())
         }),
     ],
     ..ListKind::PLAIN
@@ -52,17 +52,17 @@ fn selected(app: &App, open: OpenList) -> Option<(FeedKey, SourceKind)> {
 }
 
 /// Lists where older entries of the selected feed may be.
-pub fn list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    match attention::selected_feed(app, now) {
-        Some(feed) => list_panel::toggle(app, now, ListOf::Older(feed), &LIST),
-        None => app.ui.say_only(now, "select a feed first"),
+pub fn list(cx: &mut Cx<'_>) {
+    match attention::selected_feed(cx.app, cx.now) {
+        Some(feed) => list_panel::toggle(cx, ListOf::Older(feed), &LIST),
+        None => cx.say("select a feed first"),
     }
 }
 
 /// Reads a copy of the selected feed at a typed address.
-pub fn read_copy(app: &mut App, now: DateTime<Utc>, url: &str) -> Vec<ScreenEffect> {
-    match attention::selected_feed(app, now) {
-        Some(feed) => app.ask(now, Request::ReadCopy(feed, url.to_owned())),
-        None => app.ui.say_only(now, "select a feed first"),
+pub fn read_copy(cx: &mut Cx<'_>, url: &str) {
+    match attention::selected_feed(cx.app, cx.now) {
+        Some(feed) => cx.ask(Request::ReadCopy(feed, url.to_owned())),
+        None => cx.say("select a feed first"),
     }
 }

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 use backissue_core::feed::text::one_line;
 use backissue_core::history::EntryKey;
-use chrono::{DateTime, Utc};
 
 use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
@@ -14,7 +13,8 @@ use crate::engine::external::external_run::{RunFailure, RunPurpose};
 use crate::engine::external::run_external::is_web_address;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::cx::Cx;
+use crate::ui::effect::ask_store;
 use crate::ui::keys::commands::{Command, KeyStep, OwnCommand};
 use crate::ui::overlays::list_panel::{self, ListKind, action};
 use crate::ui::reader::open_pages::{start_command, take_waiting};
@@ -25,97 +25,72 @@ use crate::ui::state::pending::{RunningSequence, WaitingRun};
 const TOLD_CHARS_MAX: usize = 300;
 
 /// Carries out a command of the program. The table of all commands names this file, so it is handed in.
-type CommandRunner = fn(&mut App, DateTime<Utc>, Command) -> Vec<ScreenEffect>;
+type CommandRunner = fn(&mut Cx<'_>, Command);
 
 /// Starts an own command.
-pub fn start(
-    app: &mut App,
-    now: DateTime<Utc>,
-    number: usize,
-    run: CommandRunner,
-) -> Vec<ScreenEffect> {
-    let command = app.ui.settings.keys.own_commands().get(number).cloned();
-    command
-        .map(|OwnCommand { name, steps }| go_on(app, now, &name, steps.into(), run))
-        .unwrap_or_default()
+pub fn start(cx: &mut Cx<'_>, number: usize, run: CommandRunner) {
+    let command = cx.app.ui.settings.keys.own_commands().get(number).cloned();
+    if let Some(OwnCommand { name, steps }) = command {
+        go_on(cx, &name, steps.into(), run);
+    }
 }
 
 /// Runs steps up to the first program, which is started when its entry is read.
-fn go_on(
-    app: &mut App,
-    now: DateTime<Utc>,
-    name: &str,
-    mut rest: VecDeque<KeyStep>,
-    run: CommandRunner,
-) -> Vec<ScreenEffect> {
-    let mut effects = Vec::new();
+fn go_on(cx: &mut Cx<'_>, name: &str, mut rest: VecDeque<KeyStep>, run: CommandRunner) {
     while let Some(step) = rest.pop_front() {
         match step {
-            KeyStep::Command(command, _) => effects.extend(run(app, now, command)),
+            KeyStep::Command(command, _) => run(cx, command),
             KeyStep::Run(command) => {
-                effects.extend(run_program(app, now, name, command, rest));
-                return effects;
+                run_program(cx, name, command, rest);
+                return;
             }
         }
     }
-    effects
 }
 
 /// Runs a program on the selected entry, which is first read from the store. The steps after it wait for its end.
-pub fn run_program(
-    app: &mut App,
-    now: DateTime<Utc>,
-    name: &str,
-    command: ExternalCommand,
-    rest: VecDeque<KeyStep>,
-) -> Vec<ScreenEffect> {
-    let Some(key) = selected_entry(app) else {
-        return app.ui.complain_only(now, format!("'{name}' needs an entry: select one first"));
+pub fn run_program(cx: &mut Cx<'_>, name: &str, command: ExternalCommand, rest: VecDeque<KeyStep>) {
+    let Some(key) = selected_entry(cx.app) else {
+        return cx.complain(format!("'{name}' needs an entry: select one first"));
     };
-    app.ui.sequences_begun = app.ui.sequences_begun.wrapping_add(1);
-    let id = app.ui.sequences_begun;
-    app.ui.sequences.push(RunningSequence { id, name: name.to_owned(), entry: key, rest });
+    cx.app.ui.sequences_begun = cx.app.ui.sequences_begun.wrapping_add(1);
+    let id = cx.app.ui.sequences_begun;
+    cx.app.ui.sequences.push(RunningSequence { id, name: name.to_owned(), entry: key, rest });
     let purpose = RunPurpose::Step(id);
-    app.ui.pipes.push(WaitingRun { key, command, link: None, purpose });
-    vec![ask_store(ScreenRequest::Entry(key))]
+    cx.app.ui.pipes.push(WaitingRun { key, command, link: None, purpose });
+    cx.out.push(ask_store(ScreenRequest::Entry(key)));
 }
 
 fn selected_entry(app: &App) -> Option<EntryKey> {
     app.ui.list.selected_row()?.key.entry()
 }
 
-/// Starts the program that waits for an entry. Returns `None` if none waits for it.
-pub fn start_waiting(
-    app: &mut App,
-    now: DateTime<Utc>,
-    entry: &LoadedEntry,
-) -> Option<ScreenEffect> {
-    let WaitingRun { command, link, purpose, .. } = take_waiting(app, entry.key)?;
+/// Starts the program that waits for an entry. Returns `false` if none is started.
+pub fn start_waiting(cx: &mut Cx<'_>, entry: &LoadedEntry) -> bool {
+    let Some(WaitingRun { command, link, purpose, .. }) = take_waiting(cx.app, entry.key) else {
+        return false;
+    };
     if let RunPurpose::Step(id) = purpose {
-        return start_program(app, now, entry, &command, id);
+        return start_program(cx, entry, &command, id);
     }
     let mut entry = entry.clone();
     entry.kept.link = link.or(entry.kept.link);
-    Some(start_command(app, entry, command, purpose))
+    cx.out.push(start_command(cx.app, entry, command, purpose));
+    true
 }
 
 /// Starts the program of a step, now that its entry is read. Stops the sequence if the program needs an address that the entry lacks.
-fn start_program(
-    app: &mut App,
-    now: DateTime<Utc>,
-    entry: &LoadedEntry,
-    command: &ExternalCommand,
-    id: u32,
-) -> Option<ScreenEffect> {
+fn start_program(cx: &mut Cx<'_>, entry: &LoadedEntry, command: &ExternalCommand, id: u32) -> bool {
     let link = entry.kept.link.as_deref().filter(|link| is_web_address(link));
     if link.is_none() && command.needs_link() {
-        let name = stopped(app, id).map(|running| running.name).unwrap_or_default();
-        app.ui.complain(now, format!("'{name}' stopped: this entry has no web address"));
-        return None;
+        let name = stopped(cx.app, id).map(|running| running.name).unwrap_or_default();
+        cx.complain(format!("'{name}' stopped: this entry has no web address"));
+        return false;
     }
     let title = one_line(entry.kept.shown_title(), TOLD_CHARS_MAX);
     let command = command.with_values(link.unwrap_or_default(), &title);
-    Some(start_command(app, entry.clone(), command, RunPurpose::Step(id)))
+    cx.out.push(start_command(cx.app, entry.clone(), command, RunPurpose::Step(id)));
+    true
 }
 
 /// Removes a sequence that does not go on.
@@ -126,37 +101,33 @@ fn stopped(app: &mut App, id: u32) -> Option<RunningSequence> {
 
 /// Goes on with a sequence after its program ended, or stops it if the program failed.
 pub fn program_ended(
-    app: &mut App,
-    now: DateTime<Utc>,
+    cx: &mut Cx<'_>,
     id: u32,
     ended: Result<Option<String>, RunFailure>,
     run: CommandRunner,
-) -> Vec<ScreenEffect> {
-    let Some(RunningSequence { name, entry, rest, .. }) = stopped(app, id) else {
-        return Vec::new();
+) {
+    let Some(RunningSequence { name, entry, rest, .. }) = stopped(cx.app, id) else {
+        return;
     };
     match ended {
         Err(why) => {
             let why = one_line(&why.to_string(), TOLD_CHARS_MAX);
-            return app.ui.complain_only(now, format!("'{name}' stopped: {why}"));
+            return cx.complain(format!("'{name}' stopped: {why}"));
         }
         Ok(line) => {
             let done =
                 line.map_or_else(|| "done".to_owned(), |line| one_line(&line, TOLD_CHARS_MAX));
-            app.ui.say(now, format!("{name}: {done}"));
+            cx.say(format!("{name}: {done}"));
         }
     }
     // A command acts on the selected entry: it must still be the one that the program got.
     if rest.front().is_some_and(|step| matches!(step, KeyStep::Command(..)))
-        && selected_entry(app) != Some(entry)
+        && selected_entry(cx.app) != Some(entry)
     {
         let left = OwnCommand { name: name.clone(), steps: rest.into() }.about();
-        return app.ui.complain_only(
-            now,
-            format!("'{name}' stopped before {left}: another entry is selected"),
-        );
+        return cx.complain(format!("'{name}' stopped before {left}: another entry is selected"));
     }
-    go_on(app, now, &name, rest, run)
+    go_on(cx, &name, rest, run);
 }
 
 /// The menu.
@@ -165,29 +136,30 @@ pub static LIST: ListKind = ListKind {
     empty: "nothing to share with: name programs in [share] of the configuration",
     toggles: &[Command::Share],
     count: |app, _, _| app.engine.settings.commands.share.len(),
-    actions: &[action(&[Command::Enter], "shares", |app, now, open| {
-        let (name, _) = app.engine.settings.commands.share.get(open.list.selected)?.clone();
-        app.ui.uncover();
-        Some(share_with(app, now, &name))
+    actions: &[action(&[Command::Enter], "shares", |cx, open| {
+        let (name, _) = cx.app.engine.settings.commands.share.get(open.list.selected)?.clone();
+        cx.app.ui.uncover();
+        share_with(cx, &name);
+        Some(())
     })],
     ..ListKind::PLAIN
 };
 
 /// Opens or closes the menu.
-pub fn toggle_menu(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let is_entry = app.ui.list.selected_row().is_some_and(|row| row.key.entry().is_some());
-    if !is_entry && !app.engine.settings.commands.share.is_empty() {
-        return app.ui.say_only(now, "select an entry first, then share it");
+pub fn toggle_menu(cx: &mut Cx<'_>) {
+    let is_entry = cx.app.ui.list.selected_row().is_some_and(|row| row.key.entry().is_some());
+    if !is_entry && !cx.app.engine.settings.commands.share.is_empty() {
+        return cx.say("select an entry first, then share it");
     }
-    list_panel::toggle(app, now, ListOf::Share, &LIST)
+    list_panel::toggle(cx, ListOf::Share, &LIST);
 }
 
 /// Shares the selected entry with a program by its name.
-pub fn share_with(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
-    let share = &app.engine.settings.commands.share;
+pub fn share_with(cx: &mut Cx<'_>, name: &str) {
+    let share = &cx.app.engine.settings.commands.share;
     let Some((name, command)) = share.iter().find(|(known, _)| known == name).cloned() else {
-        return app.ui.complain_only(now, format!("[share] has no '{name}'"));
+        return cx.complain(format!("[share] has no '{name}'"));
     };
-    app.ui.say(now, format!("sharing with {name} …"));
-    run_program(app, now, &name, command, VecDeque::new())
+    cx.say(format!("sharing with {name} …"));
+    run_program(cx, &name, command, VecDeque::new());
 }

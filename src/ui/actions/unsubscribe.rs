@@ -10,7 +10,7 @@ use crate::engine::entries::account_sync;
 use crate::engine::feeds::unsubscribe::{also_there, recently_removed, removed_there};
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::accounts;
@@ -29,43 +29,43 @@ const TITLE_MAX: usize = 30;
 
 /// Unsubscribes from the marked feeds or, if no feed is marked, from the selected feed or the feeds of the selected tag. Asks for confirmation if there are several
 /// feeds, if the focus is not on the feed itself, or if the feed has unread or starred entries.
-pub fn unsubscribe_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let marked = marking::marked_feeds(app);
+pub fn unsubscribe_selected(cx: &mut Cx<'_>) {
+    let marked = marking::marked_feeds(cx.app);
     if !marked.is_empty() {
-        return ask_about(app, marked);
+        return ask_about(cx, marked);
     }
     if let (Pane::Feeds, Some(FeedsRow::Tag(_, feeds))) =
-        (app.ui.focus, app.ui.feeds.selected_row())
+        (cx.app.ui.focus, cx.app.ui.feeds.selected_row())
     {
-        return ask_about(app, feeds.clone());
+        return ask_about(cx, feeds.clone());
     }
-    let concerned = || attention::selected_concern(app, now).map(|concern| concern.feed);
-    let selected = app.ui.feeds.selected_row().and_then(FeedsRow::feed);
+    let concerned = || attention::selected_concern(cx.app, cx.now).map(|concern| concern.feed);
+    let selected = cx.app.ui.feeds.selected_row().and_then(FeedsRow::feed);
     let Some(feed) = selected.or_else(concerned) else {
-        return app.ui.say_only(now, "select the feed to unsubscribe from");
+        return cx.say("select the feed to unsubscribe from");
     };
-    let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
+    let Some(subscription) = cx.app.engine.feeds.get(&feed) else { return };
     let counters = subscription.counters;
-    let has_keys = app.ui.focus == Pane::Feeds || attention::is_open(app);
+    let has_keys = cx.app.ui.focus == Pane::Feeds || attention::is_open(cx.app);
     if has_keys && counters.unread == 0 && counters.starred == 0 {
-        return app.ask(now, Request::Unsubscribe(feed));
+        return cx.ask(Request::Unsubscribe(feed));
     }
-    ask_about(app, vec![feed])
+    ask_about(cx, vec![feed]);
 }
 
 /// Asks whether to unsubscribe from all feeds that no longer exist.
-pub fn unsubscribe_ended(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let ended = app.engine.feeds.values().filter(|feed| feed.is_gone());
+pub fn unsubscribe_ended(cx: &mut Cx<'_>) {
+    let ended = cx.app.engine.feeds.values().filter(|feed| feed.is_gone());
     let ended: Vec<FeedKey> = ended.map(|feed| feed.key).collect();
     if ended.is_empty() {
-        return app.ui.say_only(now, "no feed has ended");
+        return cx.say("no feed has ended");
     }
-    ask_about(app, ended)
+    ask_about(cx, ended);
 }
 
 /// Asks whether to unsubscribe from the given feeds, with the number of entries that would be lost.
-fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
-    let known = || feeds.iter().filter_map(|feed| app.engine.feeds.get(feed));
+fn ask_about(cx: &mut Cx<'_>, feeds: Vec<FeedKey>) {
+    let known = || feeds.iter().filter_map(|feed| cx.app.engine.feeds.get(feed));
     let sum = |count: fn(&Counters) -> u32| {
         known().map(|feed| count(&feed.counters)).fold(0, u32::saturating_add)
     };
@@ -78,17 +78,16 @@ fn ask_about(app: &mut App, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
     ];
     let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let titles: Vec<&str> = known().map(|feed| feed.record.shown_title()).collect();
-    let there = also_there(&removed_there(&app.engine, &feeds));
+    let there = also_there(&removed_there(&cx.app.engine, &feeds));
     let text = match titles.as_slice() {
         [title] => format!("Unsubscribe from '{title}' ({counts}){there}? y/n"),
         several => {
             let (what, undo) =
-                (name_several(several), app.ui.words("{undo} undoes this for a week"));
+                (name_several(several), cx.app.ui.words("{undo} undoes this for a week"));
             format!("Unsubscribe from {what} ({counts}){there}? {undo} · y/n")
         }
     };
-    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::Unsubscribe(feeds) }));
-    Vec::new()
+    cx.app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::Unsubscribe(feeds) }));
 }
 
 /// Lists the titles of two or three feeds. For more feeds, lists the first two titles and counts the other feeds.
@@ -106,76 +105,78 @@ fn name_several(titles: &[&str]) -> String {
 
 /// Handles a key while the confirmation question is open: `y` confirms, `n` and Esc cancel, and any other key does nothing. Enter
 /// confirms only a question that names it.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::Question(question)) = &app.ui.overlay else { return KeyOutcome::Passed };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Question(question)) = &cx.app.ui.overlay else { return KeyOutcome::Passed };
     if key == Key::ctrl('c') {
         return KeyOutcome::Passed;
     }
     if let Asks::LeaveAccount(name) = &question.asks {
         let name = name.clone();
-        app.ui.uncover();
-        return KeyOutcome::Done(accounts::leave(app, now, key, &name));
+        cx.app.ui.uncover();
+        return {
+            accounts::leave(cx, key, &name);
+            KeyOutcome::done(())
+        };
     }
     match key {
         Key { code: Code::Char('y' | 'Y') | Code::Enter, ctrl: false }
             if key.code != Code::Enter || matches!(question.asks, Asks::Request(_)) =>
         {
             let asks = question.asks.clone();
-            app.ui.uncover();
-            return KeyOutcome::Done(match asks {
-                Asks::Subscribe(addresses) => list_panel::subscribe_to_several(app, now, addresses),
-                Asks::Unsubscribe(feeds) => unsubscribe(app, now, feeds),
-                Asks::Request(request) => app.ask(now, *request),
-                Asks::Account(name, held) => answer_account(app, now, &name, held, true),
-                Asks::LeaveAccount(_) => Vec::new(),
-                Asks::OpenPages(pages) => open_pages::open_pages(app, now, pages),
-                Asks::AskPlainly(address, None) => list_panel::subscribe_to(app, now, address),
-                Asks::AskPlainly(address, Some(feed)) => {
-                    list_panel::move_to(app, now, feed, address)
-                }
-            });
+            cx.app.ui.uncover();
+            return {
+                let _: () = match asks {
+                    Asks::Subscribe(addresses) => list_panel::subscribe_to_several(cx, addresses),
+                    Asks::Unsubscribe(feeds) => unsubscribe(cx, feeds),
+                    Asks::Request(request) => cx.ask(*request),
+                    Asks::Account(name, held) => answer_account(cx, &name, held, true),
+                    Asks::LeaveAccount(_) => {}
+                    Asks::OpenPages(pages) => open_pages::open_pages(cx, pages),
+                    Asks::AskPlainly(address, None) => list_panel::subscribe_to(cx, address),
+                    Asks::AskPlainly(address, Some(feed)) => list_panel::move_to(cx, feed, address),
+                };
+                KeyOutcome::done(())
+            };
         }
         Key { code: Code::Char('n' | 'N'), ctrl: false } => {
             let asks = question.asks.clone();
-            app.ui.uncover();
+            cx.app.ui.uncover();
             if let Asks::Account(name, held) = asks {
-                return KeyOutcome::Done(answer_account(app, now, &name, held, false));
+                return {
+                    answer_account(cx, &name, held, false);
+                    KeyOutcome::done(())
+                };
             }
-            app.ui.say(now, "cancelled: nothing was changed");
+            cx.say("cancelled: nothing was changed");
         }
         Key { code: Code::Char('q') | Code::Esc, ctrl: false } => {
-            app.ui.uncover();
-            app.ui.say(now, "cancelled: nothing was changed");
+            cx.app.ui.uncover();
+            cx.say("cancelled: nothing was changed");
         }
         Key { .. } => {}
     }
-    KeyOutcome::Done(Vec::new())
+    KeyOutcome::Done
 }
 
 /// Answers what an account waits for.
-fn answer_account(
-    app: &mut App,
-    now: DateTime<Utc>,
-    name: &str,
-    held: Vec<FeedKey>,
-    yes: bool,
-) -> Vec<ScreenEffect> {
-    let requests = account_sync::answer(&app.engine, name, held, now, yes);
-    requests.into_iter().flat_map(|request| app.ask(now, request)).collect()
+fn answer_account(cx: &mut Cx<'_>, name: &str, held: Vec<FeedKey>, yes: bool) {
+    let requests = account_sync::answer(&cx.app.engine, name, held, cx.now, yes);
+    for request in requests {
+        cx.ask(request);
+    }
 }
 
 /// Unsubscribes from feeds. Unsubscribing from several feeds can be undone as one change.
-fn unsubscribe(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
-    app.ui.marked.feeds.clear();
+fn unsubscribe(cx: &mut Cx<'_>, feeds: Vec<FeedKey>) {
+    cx.app.ui.marked.feeds.clear();
     if let [feed] = feeds.as_slice() {
-        return app.ask(now, Request::Unsubscribe(*feed));
+        return cx.ask(Request::Unsubscribe(*feed));
     }
-    let (count, there) = (feeds.len(), also_there(&removed_there(&app.engine, &feeds)));
+    let (count, there) = (feeds.len(), also_there(&removed_there(&cx.app.engine, &feeds)));
     let requests = feeds.into_iter().map(Request::Unsubscribe).collect();
     // The question named the accounts.
-    let effects = app.ask(now, Request::Answered(Box::new(Request::Together(requests)), None));
-    app.ui.say_undoable(now, format!("unsubscribed from {count} feeds{there}"));
-    effects
+    cx.ask(Request::Answered(Box::new(Request::Together(requests)), None));
+    cx.say_undoable(format!("unsubscribed from {count} feeds{there}"));
 }
 
 /// The list of unsubscribed feeds.
@@ -185,28 +186,30 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Removed],
     count: |app, now, _| recently_removed(&app.engine, now).len(),
     actions: &[
-        action(&[Command::Enter], "subscribes again", |app, now, open| {
-            let feeds = listed(app, now);
-            let is_marked = |feed: &FeedKey| app.ui.marked.feeds.contains(feed);
+        action(&[Command::Enter], "subscribes again", |cx, open| {
+            let feeds = listed(cx.app, cx.now);
+            let is_marked = |feed: &FeedKey| cx.app.ui.marked.feeds.contains(feed);
             let marked: Vec<FeedKey> = feeds.iter().copied().filter(is_marked).collect();
             let selected = || feeds.get(open.list.selected).copied().into_iter().collect();
             let chosen = if marked.is_empty() { selected() } else { marked };
-            Some(restore(app, now, chosen))
+            restore(cx, chosen);
+            Some(())
         }),
-        action(&[Command::MarkRow], "marks", |app, now, open| {
-            let feed = *listed(app, now).get(open.list.selected)?;
-            app.ui.marked.toggle_feeds(&[feed]);
-            Some(list_panel::scroll(app, now, &LIST, (true, Distance::One)))
+        action(&[Command::MarkRow], "marks", |cx, open| {
+            let feed = *listed(cx.app, cx.now).get(open.list.selected)?;
+            cx.app.ui.marked.toggle_feeds(&[feed]);
+            list_panel::scroll(cx, &LIST, (true, Distance::One));
+            Some(())
         }),
-        action(&[Command::MarkAllRead], "restores all", |app, now, _| {
-            let feeds = listed(app, now);
-            Some(restore(app, now, feeds))
+        action(&[Command::MarkAllRead], "restores all", |cx, _| {
+            let feeds = listed(cx.app, cx.now);
+            restore(cx, feeds);
+            Some(())
         }),
     ],
-    closed: |app, now, _| {
-        let feeds = listed(app, now);
-        app.ui.marked.feeds.retain(|feed| !feeds.contains(feed));
-        Vec::new()
+    closed: |cx, _| {
+        let feeds = listed(cx.app, cx.now);
+        cx.app.ui.marked.feeds.retain(|feed| !feeds.contains(feed));
     },
     ..ListKind::PLAIN
 };
@@ -216,16 +219,15 @@ fn listed(app: &App, now: DateTime<Utc>) -> Vec<FeedKey> {
 }
 
 /// Restores feeds as one change.
-fn restore(app: &mut App, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<ScreenEffect> {
-    app.ui.marked.feeds.retain(|feed| !feeds.contains(feed));
+fn restore(cx: &mut Cx<'_>, feeds: Vec<FeedKey>) {
+    cx.app.ui.marked.feeds.retain(|feed| !feeds.contains(feed));
     if let [feed] = feeds.as_slice() {
-        return app.ask(now, Request::SubscribeAgain(*feed));
+        return cx.ask(Request::SubscribeAgain(*feed));
     }
     let count = feeds.len();
     let requests = feeds.into_iter().map(Request::SubscribeAgain).collect();
-    let effects = app.ask(now, Request::Together(requests));
-    app.ui.say_undoable(now, format!("subscribed again to {count} feeds"));
-    effects
+    cx.ask(Request::Together(requests));
+    cx.say_undoable(format!("subscribed again to {count} feeds"));
 }
 
 #[cfg(test)]
@@ -242,7 +244,7 @@ mod tests {
     }
 
     fn toggle_list(app: &mut App) {
-        list_panel::toggle(app, noon(), ListOf::Removed, &LIST);
+        Cx::run(app, noon(), |cx| list_panel::toggle(cx, ListOf::Removed, &LIST));
     }
 
     fn titles(app: &App) -> Vec<String> {
@@ -266,7 +268,7 @@ mod tests {
         ] {
             let mut app = app_with(&[("Harbour", &[]), ("Orchard", &[]), ("Tower", &[])]);
             for feed in app.engine.feeds.keys().copied().collect::<Vec<_>>() {
-                app.ask(noon(), Request::Unsubscribe(feed));
+                Cx::run(&mut app, noon(), |cx| cx.ask(Request::Unsubscribe(feed)));
             }
             toggle_list(&mut app);
             for key in keys.split(' ') {
@@ -275,7 +277,9 @@ mod tests {
             assert_eq!(titles(&app), expected, "{keys}");
             assert!(app.ui.marked.is_empty(), "{keys}");
             if !expected.is_empty() {
-                app.ask(noon(), Request::Answered(Box::new(Request::Undo), None));
+                Cx::run(&mut app, noon(), |cx| {
+                    cx.ask(Request::Answered(Box::new(Request::Undo), None));
+                });
                 assert_eq!(titles(&app), [""; 0], "{keys}: one change");
             }
         }
@@ -285,7 +289,7 @@ mod tests {
     fn enter_restores_the_feed_and_undo_removes_it_again() {
         let mut app = app_with(&[("Harbour", &[]), ("Orchard", &[])]);
         for feed in app.engine.feeds.keys().copied().collect::<Vec<_>>() {
-            app.ask(noon(), Request::Unsubscribe(feed));
+            Cx::run(&mut app, noon(), |cx| cx.ask(Request::Unsubscribe(feed)));
         }
         toggle_list(&mut app);
         press(&mut app, "G");
@@ -295,7 +299,7 @@ mod tests {
             matches!(app.ui.overlay, Some(Overlay::List(OpenList { of: ListOf::Removed, .. }))),
             "one is left"
         );
-        app.ask(noon(), Request::Undo);
+        Cx::run(&mut app, noon(), |cx| cx.ask(Request::Undo));
         assert_eq!(titles(&app), Vec::<String>::new());
         press(&mut app, "k");
         press(&mut app, "Enter");

@@ -24,9 +24,9 @@ macro_rules! command_table {
                 Back "back" "q" ALL "back; in the feed list, quit" => navigation::go_back;
                 Close "close" "Esc" ALL "close what is open; never quits" => close;
                 NextEntry "next-entry" "J" ENTRIES "next entry while reading"
-                    => |app, now| open_entry::open_neighbour(app, now, true);
+                    => |cx| open_entry::open_neighbour(cx, true);
                 PreviousEntry "previous-entry" "K" ENTRIES "previous entry while reading"
-                    => |app, now| open_entry::open_neighbour(app, now, false);
+                    => |cx| open_entry::open_neighbour(cx, false);
                 Open "open-in-browser" "o" ENTRIES
                     "open the entry in the browser; on a gap: the missing page"
                     => open_pages::open_page;
@@ -38,7 +38,7 @@ macro_rules! command_table {
                     => open_pages::open_hints;
                 Link "link" "1-9" READER
                     "follow the link with this number; Enter completes the number"
-                    => |app, now| open_entry::type_digit(app, now, '1');
+                    => |cx| open_entry::type_digit(cx, '1');
                 Pictures "pictures" "I" ENTRIES
                     "show or hide pictures in the text; missing ones are fetched while shown"
                     => lay_out::toggle_pictures;
@@ -52,7 +52,7 @@ macro_rules! command_table {
                     "download the entry's first attached file; play it if it is there; 'download 2': the second file"
                     => downloads::download_entries, downloads::download_file;
                 Downloads "downloads" "Q" ALL "downloads: progress, pause, resume, play"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Downloads, &downloads::LIST);
+                    => |cx| list_panel::toggle(cx, ListOf::Downloads, &downloads::LIST);
                 Enclosure "enclosure" "O" ENTRIES
                     "open the entry's first attached file without downloading it"
                     => open_entry::open_enclosure;
@@ -66,9 +66,9 @@ macro_rules! command_table {
                     "share the entry with a program of yours: a menu of those in [share]"
                     => run_own::toggle_menu, run_own::share_with;
                 ScrollRight "scroll-right" ">" READER "scroll wide tables and code to the right"
-                    => |app, now| find_in_text::move_blocks(app, now, true);
+                    => |cx| find_in_text::move_blocks(cx, true);
                 ScrollLeft "scroll-left" "<" READER "scroll wide tables and code to the left"
-                    => |app, now| find_in_text::move_blocks(app, now, false);
+                    => |cx| find_in_text::move_blocks(cx, false);
                 ReadFromBeginning "from-beginning" "B" ALL
                     "read the feed from the beginning, oldest first, where you left off; again: newest first"
                     => browsing::turn_round;
@@ -85,9 +85,9 @@ macro_rules! command_table {
             "Marking" {
                 ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
                 MarkAllRead "mark-all-read" "A" ALL "mark this list read ({undo} undoes it)"
-                    => |app, now| navigation::mark_list_read(app, now, MarkPart::All);
+                    => |cx| navigation::mark_list_read(cx, MarkPart::All);
                 Star "star" "s" ENTRIES "star, or remove the star"
-                    => |app, now| toggle_flag(app, now, Flag::Starred);
+                    => |cx| toggle_flag(cx, Flag::Starred);
                 ReadLater "read-later" "d" ENTRIES
                     "label the entry #later, or remove this label; 'label:later' finds them"
                     => jump::toggle_later;
@@ -95,9 +95,9 @@ macro_rules! command_table {
                     "label the entry, or the marked entries; again: remove the label"
                     => jump::open_labels, jump::toggle_label;
                 Undo "undo" "u" ALL "undo the last mark or change"
-                    => |app, now| app.ask(now, Request::Undo);
+                    => |cx| cx.ask(Request::Undo);
                 Redo "redo" "Ctrl-y" ALL "redo what was undone"
-                    => |app, now| app.ask(now, Request::Redo);
+                    => |cx| cx.ask(Request::Redo);
                 MarkRow "mark" "x" LISTS
                     "mark the row; the next action applies to all marked rows; {close} removes all marks"
                     => marking::mark_selected;
@@ -106,19 +106,19 @@ macro_rules! command_table {
                     => marking::mark_range;
                 MarkAboveRead "mark-above-read" "(" ENTRIES
                     "mark the entries above this one read ({undo} undoes it)"
-                    => |app, now| navigation::mark_list_read(app, now, MarkPart::Above);
+                    => |cx| navigation::mark_list_read(cx, MarkPart::Above);
                 MarkBelowRead "mark-below-read" ")" ENTRIES
                     "mark the entries below this one read ({undo} undoes it)"
-                    => |app, now| navigation::mark_list_read(app, now, MarkPart::Below);
+                    => |cx| navigation::mark_list_read(cx, MarkPart::Below);
                 MarkDayRead "mark-day-read" "{" ALL
                     "mark the entries of this list that are older than a day read ({undo} undoes it)"
-                    => |app, now| navigation::mark_older_read(app, now, "1d");
+                    => |cx| navigation::mark_older_read(cx, "1d");
                 MarkWeekRead "mark-week-read" "}" ALL
                     "mark the entries of this list that are older than a week read ({undo} undoes it)"
-                    => |app, now| navigation::mark_older_read(app, now, "7d");
+                    => |cx| navigation::mark_older_read(cx, "7d");
                 MarkOlderRead "mark-older" "" ALL
                     "mark the entries of this list read that are older than a time: 'mark-older 3d'"
-                    => |app, now| app.ui.say_only(now, "say how old, like 'mark-older 3d'"),
+                    => |cx| cx.say("say how old, like 'mark-older 3d'"),
                     navigation::mark_older_read;
             }
             "Searching and filtering" {
@@ -127,9 +127,9 @@ macro_rules! command_table {
                     => find_in_text::open_line;
                 Search "search" "/" LISTS
                     "search all entries as you type: words, \"phrases\", -exclusion, OR, feed: tag: title: is: age:"
-                    => |app, _| search_pane::open_search(app);
+                    => search_pane::open_search;
                 SearchAll "search-all" "Ctrl-f" ALL "search all entries, also while reading a text"
-                    => |app, _| search_pane::open_search(app);
+                    => search_pane::open_search;
                 SaveSearch "save-search" "Ctrl-s" ALL
                     "save the open search as a list; {edit} renames the list, {unsubscribe} removes it"
                     => search_pane::save_search;
@@ -143,7 +143,7 @@ macro_rules! command_table {
             }
             "Feeds" {
                 Add "add" "a" ALL "add a subscription"
-                    => |app, _| open_prompt(app, PromptPurpose::Add), |app, now, address| list_panel::subscribe_to(app, now, address.into());
+                    => |cx| open_prompt(cx, PromptPurpose::Add), |cx, address| list_panel::subscribe_to(cx, address.into());
                 Edit "edit" "e" ALL "edit the feed: address, title, tags, polling, history"
                     => edit_selected;
                 Tags "tags" "t" ALL "edit the feed's tags; on a tag: rename it"
@@ -162,18 +162,18 @@ macro_rules! command_table {
                     => feeds_pane::toggle_read_feeds;
                 Import "import" "" ALL
                     "import subscriptions from a file: OPML, newsboat or newsraft urls, or one address per line"
-                    => |app, _| open_prompt(app, PromptPurpose::Import), feeds::import_file;
+                    => |cx| open_prompt(cx, PromptPurpose::Import), feeds::import_file;
                 Export "export" "" ALL "export all subscriptions to an OPML file"
-                    => |app, _| open_prompt(app, PromptPurpose::Export), |app, _, path| feeds::export_list(app, path);
+                    => |cx| open_prompt(cx, PromptPurpose::Export), feeds::export_list;
                 Accounts "accounts" "" ALL
                     "list the accounts on servers: their last sync, sync now, remove"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Accounts, &accounts::LIST);
+                    => |cx| list_panel::toggle(cx, ListOf::Accounts, &accounts::LIST);
                 AccountAdd "account-add" "" ALL
                     "add an account on a server, such as Miniflux or FreshRSS"
                     => accounts::open_form;
                 Removed "removed" "" ALL
                     "feeds you removed in the last week; {open} restores one as it was"
-                    => |app, now| list_panel::toggle(app, now, ListOf::Removed, &unsubscribe::LIST);
+                    => |cx| list_panel::toggle(cx, ListOf::Removed, &unsubscribe::LIST);
                 UnsubscribeEnded "unsubscribe-ended" "Z" LISTS
                     "unsubscribe from all feeds that ended ({undo} undoes it)"
                     => unsubscribe::unsubscribe_ended;
@@ -185,17 +185,17 @@ macro_rules! command_table {
                 Poll "poll" "r" ALL "poll the selected feed or list for new entries"
                     => poll_selected;
                 PollAll "poll-all" "R" ALL "poll all feeds for new entries"
-                    => |app, now| feeds::poll_feeds(app, now, None);
+                    => |cx| feeds::poll_feeds(cx, None);
                 PollHere "poll-here" "&" ALL
                     "poll feeds of an account here, too, or leave them to its server ({undo} undoes it)"
                     => poll_here;
                 MoreOften "more-often" "+" ALL "poll the feed more often"
-                    => |app, now| set_pace(app, now, Pace::More);
+                    => |cx| set_pace(cx, Pace::More);
                 LessOften "less-often" "-" ALL "poll the feed less often"
-                    => |app, now| set_pace(app, now, Pace::Less);
+                    => |cx| set_pace(cx, Pace::Less);
                 NormallyOften "normally-often" "=" ALL
                     "poll the feed as often as its publisher recommends"
-                    => |app, now| set_pace(app, now, Pace::Normal);
+                    => |cx| set_pace(cx, Pace::Normal);
             }
             "When and why" {
                 Plan "plan" "i" ALL "show when the feed is polled next, and why"
@@ -218,27 +218,27 @@ macro_rules! command_table {
             }
             "Moving" {
                 Down "down" "j ↓" ALL "next row, or a line down"
-                    => |app, now| move_by(app, now, true, Distance::One);
+                    => |cx| move_by(cx, true, Distance::One);
                 Up "up" "k ↑" ALL "previous row, or a line up"
-                    => |app, now| move_by(app, now, false, Distance::One);
-                Right "right" "l → Tab" ALL "pane to the right; on a folded tag: unfold it" => |app, _| go_right(app);
+                    => |cx| move_by(cx, false, Distance::One);
+                Right "right" "l → Tab" ALL "pane to the right; on a folded tag: unfold it" => go_right;
                 Left "left" "h ← Shift-Tab" ALL "pane to the left; on a tag: fold it" => go_left;
                 First "first" "g Home" ALL "first row, or the beginning"
-                    => |app, now| move_by(app, now, false, Distance::All);
+                    => |cx| move_by(cx, false, Distance::All);
                 Last "last" "G End" ALL "last row, or the end"
-                    => |app, now| move_by(app, now, true, Distance::All);
+                    => |cx| move_by(cx, true, Distance::All);
                 HalfDown "half-page-down" "Ctrl-d" ALL "half a page down"
-                    => |app, now| move_by(app, now, true, Distance::Half);
+                    => |cx| move_by(cx, true, Distance::Half);
                 HalfUp "half-page-up" "Ctrl-u" ALL "half a page up"
-                    => |app, now| move_by(app, now, false, Distance::Half);
+                    => |cx| move_by(cx, false, Distance::Half);
                 PageDown "page-down" "PgDn" ALL "a page down"
-                    => |app, now| move_by(app, now, true, Distance::Page);
+                    => |cx| move_by(cx, true, Distance::Page);
                 PageUp "page-up" "PgUp" ALL "a page up"
-                    => |app, now| move_by(app, now, false, Distance::Page);
+                    => |cx| move_by(cx, false, Distance::Page);
                 GoTo "goto" "@" ALL "go to a date: 2014, 2014-03 or 2014-03-09"
-                    => |app, _| open_prompt(app, PromptPurpose::GoTo), browsing::go_to;
+                    => |cx| open_prompt(cx, PromptPurpose::GoTo), browsing::go_to;
                 Jump "jump" "b" ALL "jump to a feed, tag or list by some of its letters"
-                    => |app, _| jump::open_jump(app), jump::jump_to;
+                    => jump::open_jump, jump::jump_to;
             }
             "Screen" {
                 Zoom "zoom" "z" ENTRIES "show only the text, or all panes"
@@ -248,26 +248,26 @@ macro_rules! command_table {
                     => choose_theme::choose_next_layout, choose_theme::choose_layout;
                 LargerList "larger-list" "Ctrl-↓" ALL
                     "more room for the list, less for the text"
-                    => |app, now| choose_theme::resize_list(app, now, true);
+                    => |cx| choose_theme::resize_list(cx, true);
                 SmallerList "smaller-list" "Ctrl-↑" ALL
                     "less room for the list, more for the text"
-                    => |app, now| choose_theme::resize_list(app, now, false);
+                    => |cx| choose_theme::resize_list(cx, false);
                 Theme "theme" "T" ALL "next theme; ':theme light' selects one"
                     => choose_theme::choose_next, choose_theme::choose_theme;
-                Redraw "redraw" "Ctrl-l" ALL "redraw the screen" => |app, _| redraw(app);
+                Redraw "redraw" "Ctrl-l" ALL "redraw the screen" => redraw;
             }
             "backissue" {
                 Palette "command" ": Ctrl-p" ALL
                     "find and run a command; arguments follow its name: 'goto 2014-03'"
-                    => |app, _| help_pane::open_palette(app);
+                    => help_pane::open_palette;
                 Help "help" "?" ALL "show the keys that work here"
-                    => |app, _| help_pane::toggle_help(app);
+                    => help_pane::toggle_help;
                 Log "log" "" ALL "show recent activity and errors in a pager; '--verbose' logs more"
-                    => |_, _| run_external::show_log().into_iter().map(ScreenEffect::Engine).collect();
+                    => |cx| cx.out.extend(run_external::show_log().into_iter().map(ScreenEffect::Engine));
                 Suspend "suspend" "Ctrl-z" ALL "suspend backissue; fg in the shell resumes it"
-                    => |_, _| vec![ScreenEffect::Suspend];
+                    => |cx| cx.out.push(ScreenEffect::Suspend);
                 Quit "quit" "Ctrl-c" ALL "quit at once; everything is saved"
-                    => |app, now| app.ask(now, Request::Stop);
+                    => |cx| cx.ask(Request::Stop);
             }
         }
     };

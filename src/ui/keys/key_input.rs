@@ -16,6 +16,7 @@ use crate::engine::feeds::addresses;
 use crate::engine::request::Request;
 use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unsubscribe};
 use crate::ui::app::{ANSWER_STAYS, App};
+use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::list_panel::{self, KeyOutcome};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
@@ -35,8 +36,8 @@ use crate::ui::theme::choose_theme;
 const COUNT_MAX: u32 = 999;
 
 /// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
-pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
-    app.ui.begun.clear();
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) {
+    cx.app.ui.begun.clear();
     let is_web = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
     let mut several: Vec<String> = Vec::new();
     for word in text.split_whitespace().filter(is_web) {
@@ -44,88 +45,87 @@ pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEf
             several.push(word.to_owned());
         }
     }
-    if several.len() > 1 && table::takes_address(app) {
-        list_panel::offer_several(app, now, several);
-        return Vec::new();
+    if several.len() > 1 && table::takes_address(cx.app) {
+        list_panel::offer_several(cx, several);
+        return;
     }
-    if let Some(row) = table::open_row(app)
-        && let Some(effects) = (row.paste)(app, now, text)
+    if let Some(row) = table::open_row(cx.app)
+        && let Some(()) = (row.paste)(cx, text)
     {
-        return effects;
+        return;
     }
     // If no overlay accepts pasted text, a pasted address opens the input line for a subscription.
     if addresses::address_of(text).is_ok() && (text.contains('.') || text.contains("://")) {
         let mut prompt = Prompt::new(PromptPurpose::Add);
         prompt.insert(text.trim());
-        app.ui.open_prompt(prompt);
+        cx.app.ui.open_prompt(prompt);
     } else {
-        app.ui.say(now, "paste the address of a site or feed to subscribe to it");
+        cx.say("paste the address of a site or feed to subscribe to it");
     }
-    Vec::new()
 }
 
 /// Handles a key press.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    if let Some(keys) = split_alt(app, key) {
-        return keys.into_iter().flat_map(|key| press_key(app, now, key)).collect();
+pub fn press_key(cx: &mut Cx<'_>, key: Key) {
+    if let Some(keys) = split_alt(cx.app, key) {
+        return keys.into_iter().for_each(|key| press_key(cx, key));
     }
-    app.ui.notice = app.ui.notice.take().filter(|notice| {
-        (notice.trouble && notice.at == now)
-            || (notice.stays && now.signed_duration_since(notice.at) < ANSWER_STAYS)
+    cx.app.ui.notice = cx.app.ui.notice.take().filter(|notice| {
+        (notice.trouble && notice.at == cx.now)
+            || (notice.stays && cx.now.signed_duration_since(notice.at) < ANSWER_STAYS)
     });
     // If the key that suspends the program includes Ctrl, it works even while an overlay is open.
-    let meaning = app.ui.settings.keys.meaning(&[key], key_pane(app));
+    let meaning = cx.app.ui.settings.keys.meaning(&[key], key_pane(cx.app));
     if key.ctrl && meaning == Meaning::Command(Command::Suspend) {
-        return run_command(app, now, Command::Suspend);
+        return run_command(cx, Command::Suspend);
     }
-    if let Some(row) = table::open_row(app) {
-        match (row.key)(app, now, key) {
-            KeyOutcome::Done(effects) => return effects,
-            KeyOutcome::Run(command) => return run_where_it_works(app, now, command),
-            KeyOutcome::RunWith(name, text) => return run_with(app, now, name, &text),
+    if let Some(row) = table::open_row(cx.app) {
+        match (row.key)(cx, key) {
+            KeyOutcome::Done => return,
+            KeyOutcome::Run(command) => return run_where_it_works(cx, command),
+            KeyOutcome::RunWith(name, text) => return run_with(cx, name, &text),
             KeyOutcome::Passed => {}
         }
     }
-    if app.engine.feeds.is_empty()
-        && app.ui.overlay.is_none()
-        && let Some(effects) = press_welcome_key(app, key)
+    if cx.app.engine.feeds.is_empty()
+        && cx.app.ui.overlay.is_none()
+        && press_welcome_key(cx, key).is_some()
     {
-        return effects;
+        return;
     }
-    if takes_count(app, now, key) {
-        return Vec::new();
+    if takes_count(cx, key) {
+        return;
     }
-    let count = std::mem::take(&mut app.ui.count).max(1);
-    let Some(command) = typed_command(app, now, key) else { return Vec::new() };
+    let count = std::mem::take(&mut cx.app.ui.count).max(1);
+    let Some(command) = typed_command(cx, key) else { return };
     if count > 1 && matches!(command, Command::Down | Command::Up) {
-        return (0..count).flat_map(|_| run_command(app, now, command)).collect();
+        return (0..count).for_each(|_| run_command(cx, command));
     }
-    if let Some(effects) = table::take_command(app, now, command) {
-        return effects;
+    if table::take_command(cx, command).is_some() {
+        return;
     }
-    let pending_link = app.ui.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
+    let pending_link = cx.app.ui.reader.as_ref().is_some_and(|reader| !reader.digits.is_empty());
     if pending_link && !matches!(command, Command::Digit(_)) {
         if key == Key::code(Code::Enter) {
-            return open_entry::follow_typed(app, now);
+            return open_entry::follow_typed(cx);
         }
-        if let Some(reader) = &mut app.ui.reader {
+        if let Some(reader) = &mut cx.app.ui.reader {
             reader.digits.clear();
         }
     }
-    run_command(app, now, command)
+    run_command(cx, command);
 }
 
 /// Handles a digit of a number before a movement in a list, as in `5j`. Returns `false` for other keys.
-fn takes_count(app: &mut App, now: DateTime<Utc>, key: Key) -> bool {
+fn takes_count(cx: &mut Cx<'_>, key: Key) -> bool {
     let Key { code: Code::Char(char), ctrl: false } = key else { return false };
-    let digit = char.to_digit(10).filter(|digit| *digit > 0 || app.ui.count > 0);
-    let is_list = app.ui.overlay.is_none() && app.ui.focus != Pane::Reader;
-    let is_free = app.ui.begun.is_empty()
-        && app.ui.settings.keys.meaning(&[key], key_pane(app)) == Meaning::Nothing;
+    let digit = char.to_digit(10).filter(|digit| *digit > 0 || cx.app.ui.count > 0);
+    let is_list = cx.app.ui.overlay.is_none() && cx.app.ui.focus != Pane::Reader;
+    let is_free = cx.app.ui.begun.is_empty()
+        && cx.app.ui.settings.keys.meaning(&[key], key_pane(cx.app)) == Meaning::Nothing;
     let Some(digit) = digit.filter(|_| is_list && is_free) else { return false };
-    app.ui.count = app.ui.count.saturating_mul(10).saturating_add(digit).min(COUNT_MAX);
-    let count = app.ui.count;
-    app.ui.say(now, format!("{count}: now the key that moves by {count} rows"));
+    cx.app.ui.count = cx.app.ui.count.saturating_mul(10).saturating_add(digit).min(COUNT_MAX);
+    let count = cx.app.ui.count;
+    cx.say(format!("{count}: cx.now the key that moves by {count} rows"));
     true
 }
 
@@ -153,54 +153,61 @@ fn split_alt(app: &App, key: Key) -> Option<[Key; 2]> {
 
 /// Returns the command that is bound to the keys typed so far, including this key. If they are only the beginning of a longer
 /// sequence, they are stored and `None` is returned.
-fn typed_command(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Command> {
-    let mut typed = std::mem::take(&mut app.ui.begun);
+fn typed_command(cx: &mut Cx<'_>, key: Key) -> Option<Command> {
+    let mut typed = std::mem::take(&mut cx.app.ui.begun);
     if !typed.is_empty() && key == Key::code(Code::Esc) {
         return None;
     }
     typed.push(key);
-    match app.ui.settings.keys.meaning(&typed, key_pane(app)) {
+    match cx.app.ui.settings.keys.meaning(&typed, key_pane(cx.app)) {
         Meaning::Command(command) => return Some(command),
-        Meaning::Begun => app.ui.begun = typed,
+        Meaning::Begun => cx.app.ui.begun = typed,
         Meaning::Nothing => {
-            if let Some(kind) = table::open_list(app) {
-                list_panel::explain(app, now, kind);
+            if let Some(kind) = table::open_list(cx.app) {
+                list_panel::explain(cx, kind);
                 return None;
             }
             let keys = shown(&typed);
-            let why = reason_for_nothing(app.ui.settings.key_preset, &keys);
-            let why = app.ui.words(why.unwrap_or("{help} shows the keys"));
-            app.ui.say(now, format!("{keys} does nothing here · {why}"));
+            let why = reason_for_nothing(cx.app.ui.settings.key_preset, &keys);
+            let why = cx.app.ui.words(why.unwrap_or("{help} shows the keys"));
+            cx.say(format!("{keys} does nothing here · {why}"));
         }
     }
     None
 }
 
 /// Lets the open overlay handle a command, or runs the command if the overlay does not handle it.
-fn run_where_it_works(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
-    table::take_command(app, now, command).unwrap_or_else(|| run_command(app, now, command))
+fn run_where_it_works(cx: &mut Cx<'_>, command: Command) {
+    if table::take_command(cx, command).is_none() {
+        run_command(cx, command);
+    }
 }
 
 /// Handles the keys of the welcome pane (UX 1).
-fn press_welcome_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
+fn press_welcome_key(cx: &mut Cx<'_>, key: Key) -> Option<()> {
     match key {
         Key { code: Code::Char('i'), ctrl: false } => {
-            app.ui.open_prompt(Prompt::new(PromptPurpose::Import));
-            Some(Vec::new())
+            cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Import));
+            Some(())
         }
-        Key { code: Code::Char('d'), ctrl: false } => Some(vec![ScreenEffect::OpenDemo]),
+        Key { code: Code::Char('d'), ctrl: false } => {
+            cx.out.push(ScreenEffect::OpenDemo);
+            Some(())
+        }
         Key { code: Code::Char(digit @ '1'..='9'), ctrl: false } => {
             let place = digit.to_digit(10)?.checked_sub(1)? as usize;
-            app.ui.found_readers.get(place).map(|_| vec![ScreenEffect::MoveIn(place)])
+            cx.app.ui.found_readers.get(place)?;
+            cx.out.push(ScreenEffect::MoveIn(place));
+            Some(())
         }
         _ => None,
     }
 }
 
 /// Carries out a command.
-type Run = fn(&mut App, DateTime<Utc>) -> Vec<ScreenEffect>;
+type Run = fn(&mut Cx<'_>);
 /// Carries out a command with the text that was typed after its name.
-type RunWith = fn(&mut App, DateTime<Utc>, &str) -> Vec<ScreenEffect>;
+type RunWith = fn(&mut Cx<'_>, &str);
 
 macro_rules! functions {
     ($($group:literal { $(
@@ -208,24 +215,24 @@ macro_rules! functions {
             => $run:expr $(, $takes:expr)?;
     )* })*) => {
         /// Carries out a command.
-        pub fn run_command(app: &mut App, now: DateTime<Utc>, command: Command) -> Vec<ScreenEffect> {
+        pub fn run_command(cx: &mut Cx<'_>, command: Command) {
             let run: Run = match command {
                 $($(Command::$command => $run,)*)*
-                Command::Digit(digit) => return open_entry::type_digit(app, now, digit),
-                Command::Own(number) => return run_own::start(app, now, number, run_command),
+                Command::Digit(digit) => return open_entry::type_digit(cx, digit),
+                Command::Own(number) => return run_own::start(cx, number, run_command),
             };
-            run(app, now)
+            run(cx);
         }
 
         /// Carries out the command with this name, with the text that was typed after the name.
-        pub fn run_with(app: &mut App, now: DateTime<Utc>, name: &str, text: &str) -> Vec<ScreenEffect> {
+        pub fn run_with(cx: &mut Cx<'_>, name: &str, text: &str) {
             let run: RunWith = match name {
                 $($($($name => $takes,)?)*)*
                 _ => {
-                    return app.ui.complain_only(now, format!("'{name}' takes no argument: remove '{text}'"));
+                    return cx.complain(format!("'{name}' takes no argument: remove '{text}'"));
                 }
             };
-            run(app, now, text)
+            run(cx, text);
         }
     };
 }
@@ -233,153 +240,143 @@ macro_rules! functions {
 command_table!(functions);
 
 /// Closes the topmost overlay, search or text, or ends finding words in a text. If something is marked and no overlay is open, it clears the marks instead.
-fn close(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.overlay.is_none() && marking::clear_marks(app, now) {
-        return Vec::new();
+fn close(cx: &mut Cx<'_>) {
+    if cx.app.ui.overlay.is_none() && marking::clear_marks(cx) {
+        return;
     }
-    if app.ui.overlay.is_none() && app.ui.find.is_some() {
-        find_in_text::end(app, false);
-        return Vec::new();
+    if cx.app.ui.overlay.is_none() && cx.app.ui.find.is_some() {
+        find_in_text::end(cx.app, false);
+        return;
     }
-    navigation::close_open(app, now)
+    navigation::close_open(cx);
 }
 
 /// Redraws the whole screen, to remove the output of other programs.
-fn redraw(app: &mut App) -> Vec<ScreenEffect> {
-    app.ui.redraws = app.ui.redraws.wrapping_add(1);
-    Vec::new()
+fn redraw(cx: &mut Cx<'_>) {
+    cx.app.ui.redraws = cx.app.ui.redraws.wrapping_add(1);
 }
 
 /// Moves the selection or scrolls, down (`true`) or up, in the open overlay or the focused pane.
-pub(super) fn move_by(
-    app: &mut App,
-    now: DateTime<Utc>,
-    down: bool,
-    distance: Distance,
-) -> Vec<ScreenEffect> {
-    table::scroll_open(app, now, down, distance)
-        .unwrap_or_else(|| navigation::move_in_pane(app, now, down, distance))
+pub(super) fn move_by(cx: &mut Cx<'_>, down: bool, distance: Distance) {
+    if table::scroll_open(cx, down, distance).is_none() {
+        navigation::move_in_pane(cx, down, distance);
+    }
 }
 
 /// Moves the focus to the pane on the left. If a tag or a feed under a tag is selected, folds the tag or selects its parent
 /// instead.
-fn go_left(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let before = app.ui.feeds.selected;
-    let folded = feeds_pane::fold_selected(app);
-    let mut effects = folded.unwrap_or_else(|| {
-        navigation::go_left(app);
-        Vec::new()
-    });
-    if app.ui.feeds.selected != before {
-        effects.extend(load_rows::open_list(app, now));
+fn go_left(cx: &mut Cx<'_>) {
+    let before = cx.app.ui.feeds.selected;
+    if feeds_pane::fold_selected(cx).is_none() {
+        navigation::go_left(cx.app);
     }
-    effects
+    if cx.app.ui.feeds.selected != before {
+        load_rows::open_list(cx);
+    }
 }
 
 /// Moves the focus to the pane on the right. If a folded tag is selected, unfolds it instead.
-fn go_right(app: &mut App) -> Vec<ScreenEffect> {
-    feeds_pane::unfold_selected(app).unwrap_or_else(|| {
-        navigation::go_right(app);
-        Vec::new()
-    })
+fn go_right(cx: &mut Cx<'_>) {
+    if feeds_pane::unfold_selected(cx).is_none() {
+        navigation::go_right(cx.app);
+    }
 }
 
 /// Opens the next unread entry or, while words are found in a text, shows the next hit.
-fn next_unread(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let found = find_in_text::move_on(app, now, true);
-    found.unwrap_or_else(|| open_entry::open_next_unread(app, now))
+fn next_unread(cx: &mut Cx<'_>) {
+    if find_in_text::move_on(cx, true).is_none() {
+        open_entry::open_next_unread(cx);
+    }
 }
 
 /// Marks the selected entry as read or unread. In the Attention list, it dismisses the selected problem. While words are found in a
 /// text, it shows the previous hit.
-fn toggle_read(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if let Some(found) = find_in_text::move_on(app, now, false) {
-        return found;
+fn toggle_read(cx: &mut Cx<'_>) {
+    if find_in_text::move_on(cx, false).is_some() {
+        return;
     }
     // The user has decided about this entry, so it is not marked automatically.
-    app.ui.read_later = None;
-    if attention::is_open(app) {
-        let noted =
-            if app.ui.focus == Pane::Feeds { None } else { marking::note_trouble(app, now) };
-        return noted.unwrap_or_else(|| attention::note_trouble(app, now));
+    cx.app.ui.read_later = None;
+    if attention::is_open(cx.app) {
+        if cx.app.ui.focus == Pane::Feeds || marking::note_trouble(cx).is_none() {
+            attention::note_trouble(cx);
+        }
+        return;
     }
-    toggle_flag(app, now, Flag::Read)
+    toggle_flag(cx, Flag::Read);
 }
 
 /// Toggles a flag of the marked entries or, if no entry is marked, of the selected entry.
-fn toggle_flag(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
-    marking::toggle_mark(app, now, flag).unwrap_or_else(|| navigation::toggle_mark(app, now, flag))
-}
-
-fn toggle_timetable(app: &mut App, _now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    hour_selection::toggle_timetable(app);
-    Vec::new()
-}
-
-fn switch_zone(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    plan_pane::switch_zone(app, now);
-    Vec::new()
-}
-
-fn sort_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.focus != Pane::Feeds {
-        return browsing::sort_entries(app, now);
+fn toggle_flag(cx: &mut Cx<'_>, flag: Flag) {
+    if marking::toggle_mark(cx, flag).is_none() {
+        navigation::toggle_mark(cx, flag);
     }
-    feeds_pane::sort_next(app, now);
-    Vec::new()
+}
+
+fn toggle_timetable(cx: &mut Cx<'_>) {
+    hour_selection::toggle_timetable(cx.app);
+}
+
+fn switch_zone(cx: &mut Cx<'_>) {
+    plan_pane::switch_zone(cx);
+}
+
+fn sort_next(cx: &mut Cx<'_>) {
+    if cx.app.ui.focus != Pane::Feeds {
+        return browsing::sort_entries(cx);
+    }
+    feeds_pane::sort_next(cx);
 }
 
 /// Renames the selected search, or edits the selected feed.
-fn edit_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    search_pane::ask_name(app).unwrap_or_else(|| edit_dialog::open_form(app, now))
+fn edit_selected(cx: &mut Cx<'_>) {
+    if search_pane::ask_name(cx).is_none() {
+        edit_dialog::open_form(cx);
+    }
 }
 
 /// Hides the selected gap. If no gap is selected, unsubscribes from the marked feeds. If no feed is marked either, removes the
 /// selected search or unsubscribes from the selected feed.
-fn give_up_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if let Some((feed, gap)) = selected_gap(app) {
-        return app.ask(now, Request::DismissGap(feed, gap));
+fn give_up_selected(cx: &mut Cx<'_>) {
+    if let Some((feed, gap)) = selected_gap(cx.app) {
+        return cx.ask(Request::DismissGap(feed, gap));
     }
-    if !marking::marked_feeds(app).is_empty() {
-        return unsubscribe::unsubscribe_selected(app, now);
+    if !marking::marked_feeds(cx.app).is_empty() {
+        return unsubscribe::unsubscribe_selected(cx);
     }
-    search_pane::give_up_selected(app, now)
-        .unwrap_or_else(|| unsubscribe::unsubscribe_selected(app, now))
+    search_pane::give_up_selected(cx).unwrap_or_else(|| unsubscribe::unsubscribe_selected(cx));
 }
 
 /// Sets the pace (how often a feed is polled) of the marked feeds or, if no feed is marked, of the selected feed.
-fn set_pace(app: &mut App, now: DateTime<Utc>, pace: Pace) -> Vec<ScreenEffect> {
-    if app.ui.overlay.is_none()
-        && let Some(effects) = marking::set_pace(app, now, pace)
+fn set_pace(cx: &mut Cx<'_>, pace: Pace) {
+    if cx.app.ui.overlay.is_none()
+        && let Some(()) = marking::set_pace(cx, pace)
     {
-        return effects;
+        return;
     }
-    let Some(feed) = attention::selected_feed(app, now) else {
-        return app.ui.say_only(
-            now,
+    let Some(feed) = attention::selected_feed(cx.app, cx.now) else {
+        return cx.say(
             "select a feed first: {more-often} {less-often} {normally-often} apply to one feed",
         );
     };
-    app.ask(now, Request::SetPace(feed, pace))
+    cx.ask(Request::SetPace(feed, pace));
 }
 
-fn open_prompt(app: &mut App, purpose: PromptPurpose) -> Vec<ScreenEffect> {
-    app.ui.lay_over(Overlay::Prompt(Prompt::new(purpose)));
-    Vec::new()
+fn open_prompt(cx: &mut Cx<'_>, purpose: PromptPurpose) {
+    cx.app.ui.lay_over(Overlay::Prompt(Prompt::new(purpose)));
 }
 
-fn open_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.overlay.is_some() {
-        return hour_selection::open_selected_plan(app, now);
+fn open_selected(cx: &mut Cx<'_>) {
+    if cx.app.ui.overlay.is_some() {
+        return hour_selection::open_selected_plan(cx);
     }
-    match app.ui.focus {
+    match cx.app.ui.focus {
         Pane::Feeds => {
-            app.ui.focus = Pane::Entries;
-            Vec::new()
+            cx.app.ui.focus = Pane::Entries;
         }
-        Pane::Entries if attention::is_open(app) => attention::apply_remedy(app, now),
-        Pane::Entries => open_entry::open_selected(app, now),
-        Pane::Reader => Vec::new(),
+        Pane::Entries if attention::is_open(cx.app) => attention::apply_remedy(cx),
+        Pane::Entries => open_entry::open_selected(cx),
+        Pane::Reader => {}
     }
 }
 
@@ -393,35 +390,35 @@ fn selected_gap(app: &App) -> Option<(FeedKey, GapKey)> {
 }
 
 /// Fetches older entries of the selected feed or for the selected gap.
-fn load_history(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if let Some((feed, gap)) = selected_gap(app) {
-        return app.ask(now, Request::MoreHistory(feed, Some(gap)));
+fn load_history(cx: &mut Cx<'_>) {
+    if let Some((feed, gap)) = selected_gap(cx.app) {
+        return cx.ask(Request::MoreHistory(feed, Some(gap)));
     }
-    let Some(feed) = attention::selected_feed(app, now) else {
-        return app.ui.say_only(now, "select a feed first");
+    let Some(feed) = attention::selected_feed(cx.app, cx.now) else {
+        return cx.say("select a feed first");
     };
-    if elsewhere::is_next(&app.engine, feed) {
-        return list_panel::toggle(app, now, ListOf::Older(feed), &older::LIST);
+    if elsewhere::is_next(&cx.app.engine, feed) {
+        return list_panel::toggle(cx, ListOf::Older(feed), &older::LIST);
     }
-    app.ask(now, Request::MoreHistory(feed, None))
+    cx.ask(Request::MoreHistory(feed, None));
 }
 
 /// Restores the entries that the selected feed withdrew last.
-fn restore_withdrawn(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(feed) = attention::selected_feed(app, now) else {
-        return app.ui.say_only(now, "select a feed first");
+fn restore_withdrawn(cx: &mut Cx<'_>) {
+    let Some(feed) = attention::selected_feed(cx.app, cx.now) else {
+        return cx.say("select a feed first");
     };
-    app.ask(now, Request::RestoreWithdrawn(feed))
+    cx.ask(Request::RestoreWithdrawn(feed));
 }
 
-fn poll_here(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let feeds = meant_feeds(app, now).unwrap_or_default();
-    marking::poll_here(app, now, &feeds)
+fn poll_here(cx: &mut Cx<'_>) {
+    let feeds = meant_feeds(cx.app, cx.now).unwrap_or_default();
+    marking::poll_here(cx, &feeds);
 }
 
-fn poll_selected(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let meant = meant_feeds(app, now);
-    feeds::poll_feeds(app, now, meant)
+fn poll_selected(cx: &mut Cx<'_>) {
+    let meant = meant_feeds(cx.app, cx.now);
+    feeds::poll_feeds(cx, meant);
 }
 
 /// Returns the marked feeds, the selected feed, or those of the selected tag.
@@ -435,29 +432,27 @@ fn meant_feeds(app: &App, now: DateTime<Utc>) -> Option<Vec<FeedKey>> {
     selected.or_else(|| Some(tagged()?.to_vec()))
 }
 
-fn show_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.search.is_some() {
-        return app
-            .ui
-            .say_only(now, "a search covers all entries: is:unread or is:starred narrows it");
+fn show_next(cx: &mut Cx<'_>) {
+    if cx.app.ui.search.is_some() {
+        return cx.say("a search covers all entries: is:unread or is:starred narrows it");
     }
-    if let Some(always) = fixed_list(app) {
-        let works = app.ui.words("{show} works on feeds, tags and Today");
-        return app.ui.say_only(now, format!("this list always shows {always}: {works}"));
+    if let Some(always) = fixed_list(cx.app) {
+        let works = cx.app.ui.words("{show} works on feeds, tags and Today");
+        return cx.say(format!("this list always shows {always}: {works}"));
     }
-    let (next, text) = match app.ui.show {
+    let (next, text) = match cx.app.ui.show {
         Show::All => (Show::Unread, "unread entries only"),
         Show::Unread => (Show::Starred, "starred entries only"),
-        Show::Starred if !app.engine.filters.list.is_empty() => (
+        Show::Starred if !cx.app.engine.filters.list.is_empty() => (
             Show::Hidden,
             "entries hidden by filters · {mute} on one shows the filter, {star} unhides it",
         ),
         Show::Starred | Show::Hidden | Show::Ended => (Show::All, "all entries"),
     };
-    app.ui.show = next;
-    let text = app.ui.words(text);
-    app.ui.say(now, format!("showing {text}"));
-    load_rows::open_list(app, now)
+    cx.app.ui.show = next;
+    let text = cx.app.ui.words(text);
+    cx.say(format!("showing {text}"));
+    load_rows::open_list(cx);
 }
 
 /// Describes the contents of the open list if it cannot be switched between all, unread and starred entries. Returns `None` if it
@@ -486,7 +481,7 @@ mod tests {
 
     fn press(app: &mut App, keys: &str) -> Vec<ScreenEffect> {
         let keys = keys.split(' ').map(|key| parse_key(key).unwrap());
-        keys.flat_map(|key| press_key(app, noon(), key)).collect()
+        keys.flat_map(|key| Cx::run(app, noon(), |cx| press_key(cx, key))).collect()
     }
 
     fn told(app: &App) -> &str {
@@ -566,7 +561,7 @@ mod tests {
             app.ui.overlay,
             Some(Overlay::Prompt(Prompt::filled(PromptPurpose::Add, "x".into())))
         );
-        press_key(&mut app, noon(), Key::code(Code::Alt(ALT_BACKSPACE)));
+        Cx::run(&mut app, noon(), |cx| press_key(cx, Key::code(Code::Alt(ALT_BACKSPACE))));
         assert_eq!(app.ui.overlay, Some(Overlay::Prompt(Prompt::new(PromptPurpose::Add))));
         press(&mut app, "Esc");
         let (place, sequences) = (place_of("help").unwrap(), vec![sequence("Alt-a").unwrap()]);
@@ -578,9 +573,9 @@ mod tests {
     #[test]
     fn pasted_address_subscribes_and_other_text_does_not() {
         let mut app = app_with(&[("Orchard", &[])]);
-        paste_text(&mut app, noon(), "just words");
+        Cx::run(&mut app, noon(), |cx| paste_text(cx, "just words"));
         assert_eq!(app.ui.overlay, None);
-        paste_text(&mut app, noon(), " https://a.example/feed\n");
+        Cx::run(&mut app, noon(), |cx| paste_text(cx, " https://a.example/feed\n"));
         let typed = Prompt::filled(PromptPurpose::Add, "https://a.example/feed".into());
         assert_eq!(app.ui.overlay, Some(Overlay::Prompt(typed)));
     }
@@ -590,7 +585,7 @@ mod tests {
         let mut app = app_with(&[("Orchard", &[])]);
         let pasted = "https://a.example/feed and\nhttps://b.example/feed\nhttps://a.example/feed";
         let mut paste = |key: &str| {
-            paste_text(&mut app, noon(), pasted);
+            Cx::run(&mut app, noon(), |cx| paste_text(cx, pasted));
             let Some(Overlay::Question(asked)) = &app.ui.overlay else { unreachable!() };
             assert_eq!(asked.text, "Subscribe to 2 addresses? a.example, b.example · y/n");
             press(&mut app, key);
@@ -601,7 +596,7 @@ mod tests {
         assert!(paste("n").is_empty());
         assert_eq!(paste("y"), ["https://a.example/feed", "https://b.example/feed"]);
         let many: Vec<String> = (0..90).map(|at| format!("https://a{at}.example/")).collect();
-        paste_text(&mut app, noon(), &many.join(" "));
+        Cx::run(&mut app, noon(), |cx| paste_text(cx, &many.join(" ")));
         assert!(told(&app).contains("a file that lists them"), "{}", told(&app));
     }
 

@@ -3,7 +3,6 @@
 
 use backissue_core::InputFlaw;
 use backissue_core::feed::text::counted_words;
-use chrono::{DateTime, Utc};
 
 use super::form::AccountForm;
 use crate::engine::entries::account_sync;
@@ -12,6 +11,7 @@ use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::request::Request;
 use crate::ui::actions::marking;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
@@ -30,29 +30,30 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Accounts],
     count: |app, _, _| app.engine.accounts.len(),
     actions: &[
-        action(
-            &[Command::Enter, Command::Poll, Command::PollAll],
-            "syncs all now",
-            |app, now, _| Some(sync_now(app, now)),
-        ),
-        action(&[Command::Add, Command::AccountAdd], "adds one", |app, now, _| {
-            app.ui.uncover();
-            Some(open_form(app, now))
+        action(&[Command::Enter, Command::Poll, Command::PollAll], "syncs all now", |cx, _| {
+            sync_now(cx);
+            Some(())
+        }),
+        action(&[Command::Add, Command::AccountAdd], "adds one", |cx, _| {
+            cx.app.ui.uncover();
+            open_form(cx);
+            Some(())
         }),
         action(&[Command::PollHere], "polls its feeds here, too", poll_here),
-        action(&[Command::Unsubscribe], "removes it", |app, _, open| {
-            ask_to_leave(app, open);
-            Some(Vec::new())
+        action(&[Command::Unsubscribe], "removes it", |cx, open| {
+            ask_to_leave(cx.app, open);
+            Some(())
         }),
     ],
     ..ListKind::PLAIN
 };
 
-fn poll_here(app: &mut App, now: DateTime<Utc>, open: OpenList) -> Option<Vec<ScreenEffect>> {
-    let account = app.engine.accounts.get(open.list.selected)?;
-    let feeds = account_sync::feeds_of(&app.engine, &account.name);
+fn poll_here(cx: &mut Cx<'_>, open: OpenList) -> Option<()> {
+    let account = cx.app.engine.accounts.get(open.list.selected)?;
+    let feeds = account_sync::feeds_of(&cx.app.engine, &account.name);
     let feeds: Vec<_> = feeds.map(|feed| feed.key).collect();
-    Some(marking::poll_here(app, now, &feeds))
+    marking::poll_here(cx, &feeds);
+    Some(())
 }
 
 /// Asks what becomes of the feeds of the selected account.
@@ -70,79 +71,73 @@ fn ask_to_leave(app: &mut App, open: OpenList) {
 }
 
 /// Syncs all accounts.
-fn sync_now(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.engine.offline {
-        return app.ui.say_only(now, "backissue was started with --offline: no sync");
+fn sync_now(cx: &mut Cx<'_>) {
+    if cx.app.engine.offline {
+        return cx.say("backissue was started with --offline: no sync");
     }
-    app.ui.say(now, "syncing all accounts");
-    app.ask(now, Request::SyncAccounts)
+    cx.say("syncing all accounts");
+    cx.ask(Request::SyncAccounts);
 }
 
 /// Removes the account: `k` keeps its feeds, `u` unsubscribes from them. Every other key leaves it.
-pub fn leave(app: &mut App, now: DateTime<Utc>, key: Key, name: &str) -> Vec<ScreenEffect> {
+pub fn leave(cx: &mut Cx<'_>, key: Key, name: &str) {
     let kept = key == Key::char('k');
     if !kept && key != Key::char('u') {
-        return app.ui.say_only(now, format!("the account '{name}' stays"));
+        return cx.say(format!("the account '{name}' stays"));
     }
-    let mut effects = Vec::new();
-    for request in account_sync::leave(&app.engine, name, kept, now) {
-        effects.extend(app.ask(now, request));
+    for request in account_sync::leave(&cx.app.engine, name, kept, cx.now) {
+        cx.ask(request);
     }
-    let mut others = app.engine.accounts.clone();
+    let mut others = cx.app.engine.accounts.clone();
     others.retain(|account| account.name != name);
-    effects.extend(app.ask(now, Request::AccountsSeen(others)));
-    list_panel::close_empty(app, now, &LIST);
-    effects.push(ScreenEffect::ForgetAccount(name.to_owned()));
+    cx.ask(Request::AccountsSeen(others));
+    list_panel::close_empty(cx, &LIST);
+    cx.out.push(ScreenEffect::ForgetAccount(name.to_owned()));
     let told = if kept {
         "its feeds are polled here now".to_owned()
     } else {
-        app.ui.words("{undo} subscribes to its feeds again")
+        cx.app.ui.words("{undo} subscribes to its feeds again")
     };
-    app.ui.answer(now, format!("the account '{name}' was removed · {told}"));
-    effects
+    cx.answer(format!("the account '{name}' was removed · {told}"));
 }
 
 /// Opens the form.
-pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.engine.offline {
-        app.ui.say(now, "an account cannot be added with --offline");
+pub fn open_form(cx: &mut Cx<'_>) {
+    if cx.app.engine.offline {
+        cx.say("an account cannot be added with --offline");
     } else {
-        app.ui.lay_over(Overlay::Account(Box::new(AccountForm::new())));
+        cx.app.ui.lay_over(Overlay::Account(Box::new(AccountForm::new())));
     }
-    Vec::new()
 }
 
 /// Handles a key in the form. While the server is asked, only closing works.
-pub fn press_key(app: &mut App, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Account(typed)) = &mut app.ui.overlay else { return Vec::new() };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) {
+    let Some(Overlay::Account(typed)) = &mut cx.app.ui.overlay else { return };
     let before = typed.form.clone();
     match typed.form.press(key) {
         FormOutcome::Open if typed.is_waiting => typed.form = before,
         FormOutcome::Open => {}
-        FormOutcome::GiveUp => app.ui.uncover(),
+        FormOutcome::GiveUp => cx.app.ui.uncover(),
         FormOutcome::Save if typed.is_waiting => {}
-        FormOutcome::Save => return log_in(typed),
+        FormOutcome::Save => cx.out.extend(log_in(typed)),
     }
-    Vec::new()
 }
 
 /// Inserts pasted text into the form.
-pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
-    if let Some(Overlay::Account(typed)) = &mut app.ui.overlay
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) {
+    if let Some(Overlay::Account(typed)) = &mut cx.app.ui.overlay
         && !typed.is_waiting
     {
         typed.form.paste(text);
     }
-    Vec::new()
 }
 
 /// Selects the clicked input line.
-pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if let Some(Overlay::Account(typed)) = &mut app.ui.overlay {
+pub fn click_line(cx: &mut Cx<'_>, line: usize) {
+    let place = usize::from(cx.app.ui.viewport.overlay_top).saturating_add(line);
+    if let Some(Overlay::Account(typed)) = &mut cx.app.ui.overlay {
         typed.form.click(place);
     }
-    Vec::new()
 }
 
 /// Asks the server. Before a password goes over an unencrypted connection, the user must confirm it once more.
@@ -166,29 +161,22 @@ fn log_in(typed: &mut AccountForm) -> Vec<ScreenEffect> {
 }
 
 /// Shows whether the account was added: its name, or a sentence with the reason that it was not.
-pub fn take_result(
-    app: &mut App,
-    now: DateTime<Utc>,
-    result: Result<String, InputFlaw>,
-) -> Vec<ScreenEffect> {
-    let is_open = matches!(&app.ui.overlay, Some(Overlay::Account(typed)) if typed.is_waiting);
+pub fn take_result(cx: &mut Cx<'_>, result: Result<String, InputFlaw>) {
+    let is_open = matches!(&cx.app.ui.overlay, Some(Overlay::Account(typed)) if typed.is_waiting);
     match result {
         Ok(name) => {
             if is_open {
-                app.ui.uncover();
+                cx.app.ui.uncover();
             }
-            app.ui.answer(now, format!("the account '{name}' was added; its first sync begins"));
-            app.ask(now, Request::SyncAccounts)
+            cx.answer(format!("the account '{name}' was added; its first sync begins"));
+            cx.ask(Request::SyncAccounts);
         }
-        Err(why) => {
-            match &mut app.ui.overlay {
-                Some(Overlay::Account(typed)) if typed.is_waiting => {
-                    (typed.is_waiting, typed.form.problem) = (false, Some(why.into()));
-                }
-                Some(_) | None => app.ui.answer(now, why.to_string()),
+        Err(why) => match &mut cx.app.ui.overlay {
+            Some(Overlay::Account(typed)) if typed.is_waiting => {
+                (typed.is_waiting, typed.form.problem) = (false, Some(why.into()));
             }
-            Vec::new()
-        }
+            Some(_) | None => cx.answer(why.to_string()),
+        },
     }
 }
 
@@ -219,10 +207,10 @@ mod tests {
         app.engine.accounts = vec![status("home"), status("work")];
         let mut chosen = app.engine.feeds[&FIRST].record.chosen();
         chosen.feed_settings.account = Some("home".into());
-        app.ask(noon(), Request::Set(FIRST, Box::new(chosen)));
+        Cx::run(&mut app, noon(), |cx| cx.ask(Request::Set(FIRST, Box::new(chosen))));
         let brought = app.engine.feeds.get_mut(&FIRST).unwrap();
         brought.record.given_by = Some(GivenBy::Account);
-        list_panel::toggle(&mut app, noon(), ListOf::Accounts, &LIST);
+        Cx::run(&mut app, noon(), |cx| list_panel::toggle(cx, ListOf::Accounts, &LIST));
         app
     }
 
@@ -280,7 +268,7 @@ mod tests {
     fn feeds_of_an_account_that_does_not_exist_become_local_ones() {
         let mut app = with_accounts();
         let others = app.engine.accounts.split_off(1);
-        app.ask(noon(), Request::AccountsSeen(others.clone()));
+        Cx::run(&mut app, noon(), |cx| cx.ask(Request::AccountsSeen(others.clone())));
         assert_eq!(app.engine.accounts, others);
         assert!(!app.engine.feeds[&FIRST].record.feed_settings.is_polled_by_server());
     }
@@ -288,7 +276,7 @@ mod tests {
     #[test]
     fn without_accounts_the_command_to_add_one_is_named() {
         let mut app = app_with(&[]);
-        list_panel::toggle(&mut app, noon(), ListOf::Accounts, &LIST);
+        Cx::run(&mut app, noon(), |cx| list_panel::toggle(cx, ListOf::Accounts, &LIST));
         assert!(app.ui.overlay.is_none());
         assert!(app.ui.notice.unwrap().text.contains(":account-add"));
     }
@@ -301,7 +289,9 @@ mod add_dialog_tests {
     use crate::ui::sample_app::{app_with, noon};
 
     fn press(app: &mut App, keys: &str) -> Vec<ScreenEffect> {
-        keys.split(' ').flat_map(|key| press_key(app, parse_key(key).unwrap())).collect()
+        keys.split(' ')
+            .flat_map(|key| Cx::run(app, noon(), |cx| press_key(cx, parse_key(key).unwrap())))
+            .collect()
     }
 
     fn problem(app: &App) -> &str {
@@ -312,26 +302,26 @@ mod add_dialog_tests {
     #[test]
     fn the_server_is_asked_with_what_was_typed() {
         let mut app = app_with(&[("Orchard", &[])]);
-        open_form(&mut app, noon());
+        Cx::run(&mut app, noon(), |cx| open_form(cx));
         assert_eq!(press(&mut app, "Enter"), []);
         assert_eq!(problem(&app), "type the address of the server");
-        paste_text(&mut app, "rss.example");
+        Cx::run(&mut app, noon(), |cx| paste_text(cx, "rss.example"));
         assert_eq!(press(&mut app, "Enter"), []);
         assert_eq!(problem(&app), "type the password, or the API token");
-        paste_text(&mut app, " secret ");
+        Cx::run(&mut app, noon(), |cx| paste_text(cx, " secret "));
         press(&mut app, "Up");
-        paste_text(&mut app, "ann");
+        Cx::run(&mut app, noon(), |cx| paste_text(cx, "ann"));
         let asked = press(&mut app, "Enter");
         let [ScreenEffect::AddAccount(login)] = asked.as_slice() else { panic!("{asked:?}") };
         let typed = (login.address.as_str(), login.user.as_str(), login.password.reveal());
         assert_eq!(typed, ("rss.example", "ann", " secret "));
         assert!(!format!("{asked:?}").contains("secret \""), "the password is not shown");
         assert_eq!(press(&mut app, "x Enter"), [], "one request at a time");
-        take_result(&mut app, noon(), Err("no".into()));
+        Cx::run(&mut app, noon(), |cx| take_result(cx, Err("no".into())));
         assert_eq!(problem(&app), "no");
         press(&mut app, "Enter");
         let before = app.engine.syncs_asked;
-        take_result(&mut app, noon(), Ok("rss.example".into()));
+        Cx::run(&mut app, noon(), |cx| take_result(cx, Ok("rss.example".into())));
         assert_eq!((app.ui.overlay.is_none(), app.engine.syncs_asked), (true, before + 1));
     }
 
@@ -339,14 +329,14 @@ mod add_dialog_tests {
     fn a_server_without_encryption_needs_a_second_enter() {
         let mut app = app_with(&[("Orchard", &[])]);
         for (address, warned) in [("http://rss.example", true), ("http://127.0.0.1:8080", false)] {
-            open_form(&mut app, noon());
-            paste_text(&mut app, address);
+            Cx::run(&mut app, noon(), |cx| open_form(cx));
+            Cx::run(&mut app, noon(), |cx| paste_text(cx, address));
             press(&mut app, "Up");
-            paste_text(&mut app, "token");
+            Cx::run(&mut app, noon(), |cx| paste_text(cx, "token"));
             assert_eq!(press(&mut app, "Enter").is_empty(), warned, "{address}");
             assert_eq!(press(&mut app, "Enter").is_empty(), !warned, "{address}");
             press(&mut app, "Esc");
-            take_result(&mut app, noon(), Err("late".into()));
+            Cx::run(&mut app, noon(), |cx| take_result(cx, Err("late".into())));
             assert!(app.ui.overlay.is_none());
         }
     }

@@ -6,7 +6,6 @@ use backissue_core::feed::opml::subscription_list::{
     normal_tag, read_tags, split_tags, write_tags,
 };
 use backissue_core::history::FeedKey;
-use chrono::{DateTime, Utc};
 
 use super::form::{EditForm, FormOutcome};
 use super::list_panel;
@@ -18,7 +17,8 @@ use crate::engine::poll::learn;
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::actions::marking;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::cx::Cx;
+use crate::ui::effect::ask_store;
 use crate::ui::keys::key::Key;
 use crate::ui::panes::{attention, load_rows};
 use crate::ui::state::feeds_pane::FeedsRow;
@@ -26,51 +26,47 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::Overlay;
 
 /// Opens the edit form for the selected feed.
-pub fn open_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some((feed, subscription)) = attention::selected_subscription(app, now) else {
-        return app.ui.say_only(now, "select a feed first: {edit} edits one feed");
+pub fn open_form(cx: &mut Cx<'_>) {
+    let Some((feed, subscription)) = attention::selected_subscription(cx.app, cx.now) else {
+        return cx.say("select a feed first: {edit} edits one feed");
     };
     let edited = EditForm::new(
         feed,
         &subscription.record,
-        &app.engine.settings,
-        learn::zone_of(app.engine.zone),
+        &cx.app.engine.settings,
+        learn::zone_of(cx.app.engine.zone),
     );
-    app.ui.lay_over(Overlay::Edit(Box::new(edited)));
-    Vec::new()
+    cx.app.ui.lay_over(Overlay::Edit(Box::new(edited)));
 }
 
 /// Handles a key in the edit form.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Edit(edited)) = &mut app.ui.overlay else { return Vec::new() };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) {
+    let Some(Overlay::Edit(edited)) = &mut cx.app.ui.overlay else { return };
     match edited.form.press(key) {
         FormOutcome::Open => {}
-        FormOutcome::GiveUp => app.ui.uncover(),
-        FormOutcome::Save => return save_form(app, now),
+        FormOutcome::GiveUp => cx.app.ui.uncover(),
+        FormOutcome::Save => save_form(cx),
     }
-    Vec::new()
 }
 
 /// Inserts pasted text into the edit form.
-pub fn paste_text(app: &mut App, text: &str) -> Vec<ScreenEffect> {
-    if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) {
+    if let Some(Overlay::Edit(edited)) = &mut cx.app.ui.overlay {
         edited.form.paste(text);
     }
-    Vec::new()
 }
 
 /// Selects the clicked input line.
-pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
+pub fn click_line(cx: &mut Cx<'_>, line: usize) {
+    let place = usize::from(cx.app.ui.viewport.overlay_top).saturating_add(line);
+    if let Some(Overlay::Edit(edited)) = &mut cx.app.ui.overlay {
         edited.form.click(place);
     }
-    Vec::new()
 }
 
 /// Saves the edited settings, unless an input line contains an invalid value. A new address is requested before it is used.
-fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::Edit(edited)) = &app.ui.overlay else { return Vec::new() };
+fn save_form(cx: &mut Cx<'_>) {
+    let Some(Overlay::Edit(edited)) = &cx.app.ui.overlay else { return };
     let (feed, chosen) = (edited.feed, edited.chosen());
     let address = edited.new_address().map(str::to_owned);
     let unchanged = chosen.as_ref().is_ok_and(|chosen| *chosen == edited.before);
@@ -80,31 +76,28 @@ fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             let is_min = |(setting, _): &(&FeedSettingRow, _)| setting.name == "min";
             let place =
                 form_lines().iter().position(is_min).map_or(0, |line| line.saturating_add(1));
-            app.try_ask(now, Request::Set(feed, Box::new(chosen)))
-                .map_err(|why| (place, why.into()))
+            cx.try_ask(Request::Set(feed, Box::new(chosen))).map_err(|why| (place, why.into()))
         }
     };
     match changed {
-        Ok(mut effects) => {
-            app.ui.uncover();
+        Ok(_effects) => {
+            cx.app.ui.uncover();
             if let Some(address) = address {
-                effects.extend(list_panel::move_to(app, now, feed, address));
-                return effects;
+                list_panel::move_to(cx, feed, address);
+                return;
             }
-            let title = app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
+            let title = cx.app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
             let text = if unchanged {
                 "nothing was changed".to_owned()
             } else {
-                format!("'{title}' was changed{}", app.ui.settings.keys.undo_hint())
+                format!("'{title}' was changed{}", cx.app.ui.settings.keys.undo_hint())
             };
-            app.ui.say(now, text);
-            effects
+            cx.say(text);
         }
         Err((place, why)) => {
-            if let Some(Overlay::Edit(edited)) = &mut app.ui.overlay {
+            if let Some(Overlay::Edit(edited)) = &mut cx.app.ui.overlay {
                 (edited.form.selected, edited.form.problem) = (place, Some(why));
             }
-            Vec::new()
         }
     }
 }
@@ -113,30 +106,29 @@ fn save_form(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
 const OFFERED_MAX: usize = 8;
 
 /// Opens the input line for the tags of the marked feeds, a new name of the selected tag, or the tags of the selected feed.
-pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let over = app.ui.overlay.is_some();
-    if !over && !marking::marked_feeds(app).is_empty() {
-        app.ui.open_prompt(Prompt::new(PromptPurpose::MarkedTags));
-        return Vec::new();
+pub fn open_line(cx: &mut Cx<'_>) {
+    let over = cx.app.ui.overlay.is_some();
+    if !over && !marking::marked_feeds(cx.app).is_empty() {
+        cx.app.ui.open_prompt(Prompt::new(PromptPurpose::MarkedTags));
+        return;
     }
-    if let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row()
-        && app.ui.focus == Pane::Feeds
+    if let Some(FeedsRow::Tag(tag, _)) = cx.app.ui.feeds.selected_row()
+        && cx.app.ui.focus == Pane::Feeds
         && !over
     {
         let line = Prompt::filled(PromptPurpose::RenameTag, tag.clone());
-        app.ui.open_prompt(line);
-        return Vec::new();
+        cx.app.ui.open_prompt(line);
+        return;
     }
-    let Some((feed, subscription)) = attention::selected_subscription(app, now) else {
-        return app.ui.say_only(now, "select a feed or a tag first");
+    let Some((feed, subscription)) = attention::selected_subscription(cx.app, cx.now) else {
+        return cx.say("select a feed or a tag first");
     };
     let mut text = write_tags(&subscription.record.tags);
     if !text.is_empty() {
         text.push_str(", ");
     }
     let line = Prompt::filled(PromptPurpose::Tags(feed), text);
-    app.ui.open_prompt(line);
-    Vec::new()
+    cx.app.ui.open_prompt(line);
 }
 
 /// Returns the tags of all feeds, sorted.
@@ -194,46 +186,39 @@ pub fn complete_tag(app: &mut App) {
 }
 
 /// Replaces the tags of a feed by the typed ones. An empty line removes all tags.
-pub fn set_tags(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    typed: &str,
-) -> Vec<ScreenEffect> {
-    let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
+pub fn set_tags(cx: &mut Cx<'_>, feed: FeedKey, typed: &str) {
+    let Some(subscription) = cx.app.engine.feeds.get(&feed) else { return };
     let before = &subscription.record.tags;
     let tags = read_tags(typed);
     let mut chosen = subscription.record.chosen();
     let title = subscription.record.shown_title().to_owned();
     let text = match tags.as_slice() {
         _ if tags == *before => "nothing was changed".to_owned(),
-        [] => format!("'{title}' has no tags now{}", app.ui.settings.keys.undo_hint()),
-        tags => format!("'{title}': {}{}", tags.join(", "), app.ui.settings.keys.undo_hint()),
+        [] => format!("'{title}' has no tags now{}", cx.app.ui.settings.keys.undo_hint()),
+        tags => format!("'{title}': {}{}", tags.join(", "), cx.app.ui.settings.keys.undo_hint()),
     };
     chosen.tags = tags;
-    let effects = app.ask(now, Request::Set(feed, Box::new(chosen)));
-    app.ui.say(now, text);
-    effects
+    cx.ask(Request::Set(feed, Box::new(chosen)));
+    cx.say(text);
 }
 
 /// Renames the selected tag and its descendants in every feed that has one of them.
-pub fn rename_tag(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let Some(FeedsRow::Tag(tag, _)) = app.ui.feeds.selected_row() else { return Vec::new() };
+pub fn rename_tag(cx: &mut Cx<'_>, typed: &str) {
+    let Some(FeedsRow::Tag(tag, _)) = cx.app.ui.feeds.selected_row() else { return };
     let tag = tag.clone();
     let Some(name) = normal_tag(typed).filter(|name| *name != tag) else {
-        return app.ui.say_only(now, "nothing was changed");
+        return cx.say("nothing was changed");
     };
-    let folded = &mut app.ui.feeds.folded;
+    let folded = &mut cx.app.ui.feeds.folded;
     let renamed = folded
         .iter()
         .map(|other| feed_settings::renamed(other, &tag, &name).unwrap_or_else(|| other.clone()));
     *folded = renamed.collect();
     let folded = folded.clone();
-    let mut effects = app.ask(now, Request::RenameTag { tag, name: name.clone() });
-    effects.push(ask_store(ScreenRequest::SaveFolded(folded)));
-    select_tag(app, &name);
-    effects.extend(load_rows::open_list(app, now));
-    effects
+    cx.ask(Request::RenameTag { tag, name: name.clone() });
+    cx.out.push(ask_store(ScreenRequest::SaveFolded(folded)));
+    select_tag(cx.app, &name);
+    load_rows::open_list(cx);
 }
 
 fn select_tag(app: &mut App, tag: &str) {

@@ -4,7 +4,6 @@
 use backissue_core::filters::{Action, EntryFilter, FilterScope};
 use backissue_core::history::EntryKey;
 use backissue_core::search::field_query;
-use chrono::{DateTime, Utc};
 
 use super::form::{FilterForm, FormOutcome, Offer};
 use super::list_panel::{self, ListKind, action};
@@ -12,6 +11,7 @@ use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::wording::telling;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
@@ -19,19 +19,19 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
 
 /// Proposes a filter based on the selected entry.
-pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
+pub fn propose_filter(cx: &mut Cx<'_>) {
+    let Some(row) = cx.app.ui.list.selected_row() else { return };
     let Some(EntryKey { feed, .. }) = row.key.entry() else {
-        return app.ui.say_only(now, "select an entry first: {mute} creates a filter from it");
+        return cx.say("select an entry first: {mute} creates a filter from it");
     };
     // If a filter hides the selected entry, open this filter instead of a new one.
     let hides = |id: &&u32| {
-        app.engine.filters.get(**id).is_some_and(|filter| filter.action == Action::Hide)
+        cx.app.engine.filters.get(**id).is_some_and(|filter| filter.action == Action::Hide)
     };
     if let Some(id) = row.ruled.iter().find(hides).copied().filter(|_| row.flags.is_hidden()) {
-        return edit_filter(app, now, id);
+        return edit_filter(cx, id);
     }
-    let opened = app.ui.reader.as_ref().map(|reader| &reader.entry);
+    let opened = cx.app.ui.reader.as_ref().map(|reader| &reader.entry);
     let opened = opened.filter(|entry| row.key.entry() == Some(entry.key));
     let author = opened.and_then(|entry| entry.kept.author.clone()).or_else(|| row.author.clone());
     let title = field_query("title", &telling(&row.title));
@@ -40,106 +40,93 @@ pub fn propose_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
     let filter =
         EntryFilter { scope: FilterScope::Feed(feed), query: title, ..EntryFilter::default() };
     let query = offered.filter(|query| !query.is_empty());
-    open_form(app, now, filter, &Offer { feed: Some(feed), query })
+    open_form(cx, filter, &Offer { feed: Some(feed), query });
 }
 
 /// Opens the filter dialog for an existing filter.
-pub fn edit_filter(app: &mut App, now: DateTime<Utc>, id: u32) -> Vec<ScreenEffect> {
-    let Some(filter) = app.engine.filters.get(id).cloned() else { return Vec::new() };
+pub fn edit_filter(cx: &mut Cx<'_>, id: u32) {
+    let Some(filter) = cx.app.engine.filters.get(id).cloned() else { return };
     if filter.scope == FilterScope::ByHand {
-        app.ui.say(
-            now,
-            "{label} sets this label on entries; {unsubscribe} removes it from all of them",
-        );
-        return Vec::new();
+        cx.say("{label} sets this label on entries; {unsubscribe} removes it from all of them");
+        return;
     }
-    open_form(app, now, filter, &Offer::default())
+    open_form(cx, filter, &Offer::default());
 }
 
 /// Opens the filter dialog for a new, empty filter.
-pub fn create_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    open_form(app, now, EntryFilter::default(), &Offer::default())
+pub fn create_filter(cx: &mut Cx<'_>) {
+    open_form(cx, EntryFilter::default(), &Offer::default());
 }
 
 /// Opens the filter dialog for a filter, with suggested values from an entry.
-fn open_form(
-    app: &mut App,
-    now: DateTime<Utc>,
-    filter: EntryFilter,
-    offer: &Offer,
-) -> Vec<ScreenEffect> {
-    let edited = FilterForm::new(&app.engine, filter, offer);
-    app.ui.lay_over(Overlay::FilterDialog(Box::new(edited)));
-    ask_preview(app, now)
+fn open_form(cx: &mut Cx<'_>, filter: EntryFilter, offer: &Offer) {
+    let edited = FilterForm::new(&cx.app.engine, filter, offer);
+    cx.app.ui.lay_over(Overlay::FilterDialog(Box::new(edited)));
+    ask_preview(cx);
 }
 
 /// Handles a key in the filter form.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) {
+    let Some(Overlay::FilterDialog(edited)) = &mut cx.app.ui.overlay else { return };
     match edited.press(key) {
-        FormOutcome::Open => ask_preview(app, now),
-        FormOutcome::Save => save_filter(app, now),
+        FormOutcome::Open => ask_preview(cx),
+        FormOutcome::Save => save_filter(cx),
         FormOutcome::GiveUp => {
-            app.ui.uncover();
-            Vec::new()
+            cx.app.ui.uncover();
         }
     }
 }
 
 /// Inserts pasted text into the filter form.
-pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
-    if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) {
+    if let Some(Overlay::FilterDialog(edited)) = &mut cx.app.ui.overlay {
         edited.form.paste(text);
     }
-    ask_preview(app, now)
+    ask_preview(cx);
 }
 
 /// Selects the clicked line of the filter form.
-pub fn click_line(app: &mut App, line: usize) -> Vec<ScreenEffect> {
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(line);
-    if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
+pub fn click_line(cx: &mut Cx<'_>, line: usize) {
+    let place = usize::from(cx.app.ui.viewport.overlay_top).saturating_add(line);
+    if let Some(Overlay::FilterDialog(edited)) = &mut cx.app.ui.overlay {
         edited.form.click(place);
     }
-    Vec::new()
 }
 
 /// Saves the edited filter, unless it is invalid.
-fn save_filter(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::FilterDialog(edited)) = &app.ui.overlay else { return Vec::new() };
-    let filter = edited.read(&app.engine, now);
-    let saved = filter.and_then(|filter| app.try_ask(now, Request::SaveFilter(Box::new(filter))));
+fn save_filter(cx: &mut Cx<'_>) {
+    let Some(Overlay::FilterDialog(edited)) = &cx.app.ui.overlay else { return };
+    let filter = edited.read(&cx.app.engine, cx.now);
+    let saved = filter.and_then(|filter| cx.try_ask(Request::SaveFilter(Box::new(filter))));
     match saved {
-        Ok(effects) => {
-            app.ui.uncover();
-            effects
+        Ok(_effects) => {
+            cx.app.ui.uncover();
         }
         Err(why) => {
-            if let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay {
+            if let Some(Overlay::FilterDialog(edited)) = &mut cx.app.ui.overlay {
                 edited.form.problem = Some(why.into());
             }
-            Vec::new()
         }
     }
 }
 
 /// Requests a new preview of matching entries if the edited filter has changed since the last request.
-fn ask_preview(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::FilterDialog(edited)) = &mut app.ui.overlay else { return Vec::new() };
-    match edited.read(&app.engine, now) {
+fn ask_preview(cx: &mut Cx<'_>) {
+    let Some(Overlay::FilterDialog(edited)) = &mut cx.app.ui.overlay else { return };
+    match edited.read(&cx.app.engine, cx.now) {
         Err(why) => {
             (edited.form.problem, edited.preview, edited.asked_for) =
                 (Some(why.into()), None, None);
-            Vec::new()
         }
         Ok(filter) => {
             edited.form.problem = None;
             if edited.asked_for.as_ref() == Some(&filter) {
-                return Vec::new();
+                return;
             }
-            let number = app.ui.filter_previews.saturating_add(1);
+            let number = cx.app.ui.filter_previews.saturating_add(1);
             (edited.asked, edited.asked_for) = (number, Some(filter.clone()));
-            app.ui.filter_previews = number;
-            vec![ScreenEffect::PreviewFilter(number, Box::new(filter))]
+            cx.app.ui.filter_previews = number;
+            cx.out.push(ScreenEffect::PreviewFilter(number, Box::new(filter)));
         }
     }
 }
@@ -164,13 +151,18 @@ pub static LIST: ListKind = ListKind {
     toggles: &[Command::Filters, Command::Mute],
     count: |app, _, _| app.engine.filters.list.len(),
     actions: &[
-        action(&[Command::Enter, Command::Edit], "edits", |app, now, open| {
-            Some(edit_filter(app, now, id_at(app, open)?))
+        action(&[Command::Enter, Command::Edit], "edits", |cx, open| {
+            edit_filter(cx, id_at(cx.app, open)?);
+            Some(())
         }),
-        action(&[Command::Unsubscribe], "removes", |app, now, open| {
-            Some(app.ask(now, Request::RemoveFilter(id_at(app, open)?)))
+        action(&[Command::Unsubscribe], "removes", |cx, open| {
+            let _: () = cx.ask(Request::RemoveFilter(id_at(cx.app, open)?));
+            Some(())
         }),
-        action(&[Command::Add], "adds one", |app, now, _| Some(create_filter(app, now))),
+        action(&[Command::Add], "adds one", |cx, _| {
+            create_filter(cx);
+            Some(())
+        }),
     ],
     ..ListKind::PLAIN
 };
@@ -180,21 +172,20 @@ fn id_at(app: &App, open: OpenList) -> Option<u32> {
 }
 
 /// Opens or closes the list of filters.
-pub fn toggle_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let mut effects = list_panel::toggle(app, now, ListOf::Filters, &LIST);
-    if matches!(app.ui.overlay, Some(Overlay::List(_))) {
-        effects.push(ask_store(ScreenRequest::FilterCounts));
+pub fn toggle_list(cx: &mut Cx<'_>) {
+    list_panel::toggle(cx, ListOf::Filters, &LIST);
+    if matches!(cx.app.ui.overlay, Some(Overlay::List(_))) {
+        cx.out.push(ask_store(ScreenRequest::FilterCounts));
     }
-    effects
 }
 
 /// Handles the `m` key: proposes a filter based on the selected entry. In the subscriptions pane, or if no entry is selected, opens
 /// the list of filters.
-pub fn mute_entry(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.focus == Pane::Feeds || app.ui.list.selected_row().is_none() {
-        return toggle_list(app, now);
+pub fn mute_entry(cx: &mut Cx<'_>) {
+    if cx.app.ui.focus == Pane::Feeds || cx.app.ui.list.selected_row().is_none() {
+        return toggle_list(cx);
     }
-    propose_filter(app, now)
+    propose_filter(cx);
 }
 
 #[cfg(test)]
@@ -212,7 +203,7 @@ mod tests {
         for id in 1..=3 {
             app.engine.filters.list.push(EntryFilter { id, ..EntryFilter::default() });
         }
-        toggle_list(&mut app, noon());
+        Cx::run(&mut app, noon(), |cx| toggle_list(cx));
         app
     }
 
@@ -269,9 +260,9 @@ mod tests {
     #[test]
     fn a_click_selects_a_row_and_the_next_one_opens_it() {
         let mut app = listed();
-        list_panel::click(&mut app, noon(), &LIST, 4);
+        Cx::run(&mut app, noon(), |cx| list_panel::click(cx, &LIST, 4));
         assert_eq!(selected(&app), Some(2));
-        list_panel::click(&mut app, noon(), &LIST, 5);
+        Cx::run(&mut app, noon(), |cx| list_panel::click(cx, &LIST, 5));
         assert!(matches!(app.ui.overlay, Some(Overlay::FilterDialog(_))));
     }
 }

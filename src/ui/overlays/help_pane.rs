@@ -1,12 +1,10 @@
 //! The help lists the keys that work in the current context, and filters this list by typed words; the command palette lists all
 //! commands to pick from, with their descriptions and keys (UX 2).
 
-use chrono::{DateTime, Utc};
-
 use super::list_panel::KeyOutcome;
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::keys::commands::{COMMANDS, Command, CommandRow, grouped, synonyms};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_bindings::command_at;
@@ -15,19 +13,18 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{HelpPane, Overlay, PickItem, PickList, PickTarget};
 
 /// Opens or closes the help.
-pub fn toggle_help(app: &mut App) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::Help(_))) {
-        app.ui.uncover();
+pub fn toggle_help(cx: &mut Cx<'_>) {
+    if matches!(cx.app.ui.overlay, Some(Overlay::Help(_))) {
+        cx.app.ui.uncover();
     } else {
         let filter = Prompt::new(PromptPurpose::Help);
-        app.ui.lay_over(Overlay::Help(HelpPane { top: 0, filter, typing: false }));
+        cx.app.ui.lay_over(Overlay::Help(HelpPane { top: 0, filter, typing: false }));
     }
-    Vec::new()
 }
 
 /// Handles a key while a filter is typed in the help. Returns `None` if no filter is being typed.
-pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
-    let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) -> Option<()> {
+    let Some(Overlay::Help(help)) = &mut cx.app.ui.overlay else { return None };
     if !help.typing {
         return None;
     }
@@ -44,36 +41,35 @@ pub fn press_key(app: &mut App, key: Key) -> Option<Vec<ScreenEffect>> {
             help.typing = false;
         }
     }
-    Some(Vec::new())
+    Some(())
 }
 
 /// Inserts pasted text into the filter that is typed in the help. Returns `None` if no filter is being typed.
-pub fn paste_text(app: &mut App, text: &str) -> Option<Vec<ScreenEffect>> {
-    let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) -> Option<()> {
+    let Some(Overlay::Help(help)) = &mut cx.app.ui.overlay else { return None };
     help.typing.then(|| {
         help.filter.insert(text);
-        Vec::new()
     })
 }
 
 /// Handles a command while the help is open. Returns `None` if the help is not open or the command (such as scrolling) runs as
 /// usual.
-pub fn take_command(app: &mut App, command: Command) -> Option<Vec<ScreenEffect>> {
-    if command == Command::Space && matches!(app.ui.overlay, Some(Overlay::Help(_))) {
-        scroll_help(app, true, Distance::Page);
-        return Some(Vec::new());
+pub fn take_command(cx: &mut Cx<'_>, command: Command) -> Option<()> {
+    if command == Command::Space && matches!(cx.app.ui.overlay, Some(Overlay::Help(_))) {
+        scroll_help(cx.app, true, Distance::Page);
+        return Some(());
     }
-    let Some(Overlay::Help(help)) = &mut app.ui.overlay else { return None };
+    let Some(Overlay::Help(help)) = &mut cx.app.ui.overlay else { return None };
     if command == Command::Search {
         help.typing = true;
     } else if matches!(command, Command::Back | Command::Close) && !help.filter.text.is_empty() {
         help.filter = Prompt::new(PromptPurpose::Help);
     } else if !command.works_in_help() {
-        app.ui.uncover();
+        cx.app.ui.uncover();
     } else {
         return None;
     }
-    Some(Vec::new())
+    Some(())
 }
 
 /// Scrolls the help.
@@ -130,12 +126,13 @@ const WANTED_MOST: [&str; 12] = [
 ];
 
 /// Opens the palette. Until the user types something, it lists every command that works in the current context.
-pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
+pub fn open_palette(cx: &mut Cx<'_>) {
     let offered = COMMANDS.iter().enumerate().filter(|(_, row)| {
-        row.works_in(app.ui.focus) && !matches!(row.command, Command::Link | Command::Palette)
+        row.works_in(cx.app.ui.focus) && !matches!(row.command, Command::Link | Command::Palette)
     });
-    let offered = offered.map(|(place, row)| (place, row.name.to_owned(), app.ui.words(row.help)));
-    let own = app.ui.settings.keys.own_commands().iter().zip(COMMANDS.len()..);
+    let offered =
+        offered.map(|(place, row)| (place, row.name.to_owned(), cx.app.ui.words(row.help)));
+    let own = cx.app.ui.settings.keys.own_commands().iter().zip(COMMANDS.len()..);
     let own = own.map(|(own, place)| (place, own.name.clone(), own.about()));
     let items = offered.chain(own).map(|(place, name, detail)| {
         let target = PickTarget::Command(place);
@@ -145,23 +142,22 @@ pub fn open_palette(app: &mut App) -> Vec<ScreenEffect> {
     let rank = |item: &PickItem| WANTED_MOST.iter().position(|name| *name == item.name);
     items.sort_by_key(|item| rank(item).unwrap_or(WANTED_MOST.len()));
     let picks = PickList::new(Prompt::new(PromptPurpose::Command), items);
-    app.ui.lay_over(Overlay::Pick(picks));
-    Vec::new()
+    cx.app.ui.lay_over(Overlay::Pick(picks));
 }
 
 /// Runs the picked command, with the text that was typed after its name.
-pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOutcome {
+pub fn run_picked(cx: &mut Cx<'_>, picks: &PickList) -> KeyOutcome {
     let typed = picks.line.text.trim();
     let item = picks.selected_item();
     let elsewhere =
-        if picks.list.selected == 0 { works_elsewhere(picks, app.ui.focus) } else { None };
+        if picks.list.selected == 0 { works_elsewhere(picks, cx.app.ui.focus) } else { None };
     let place = match item.map(|item| &item.target) {
         Some(PickTarget::Command(place)) if elsewhere.is_none() => *place,
         Some(_) | None => {
-            let text = app.ui.words("{help} shows the keys");
+            let text = cx.app.ui.words("{help} shows the keys");
             let nothing = || format!("no command matches '{typed}' · {text}");
-            app.ui.complain(now, elsewhere.unwrap_or_else(nothing));
-            return KeyOutcome::Done(Vec::new());
+            cx.complain(elsewhere.unwrap_or_else(nothing));
+            return KeyOutcome::Done;
         }
     };
     let (word, argument) = picks.written();
@@ -170,7 +166,7 @@ pub fn run_picked(app: &mut App, now: DateTime<Utc>, picks: &PickList) -> KeyOut
             KeyOutcome::RunWith(row.name, argument.to_owned())
         }
         (_, Some(command)) => KeyOutcome::Run(command),
-        (_, None) => KeyOutcome::Done(Vec::new()),
+        (_, None) => KeyOutcome::Done,
     }
 }
 

@@ -5,7 +5,6 @@ use backissue_core::feed::IntervalRule;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::PRICE_MINUTES;
 use backissue_core::schedule::{self, Cost, Pace};
-use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::plan_pane;
@@ -15,7 +14,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::learn::zone_of;
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::{HourSelection, Overlay, PlanPane, Sums, TimetablePane};
@@ -26,21 +25,20 @@ const PROPOSED_MINUTES: u32 = 60;
 const ROUND_MINUTES: u32 = 5;
 
 /// Starts to mark hours. The cursor is on the current hour.
-pub fn begin_selection(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let zone = app.engine.zone;
-    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        return app.ui.say_only(now, "{own-rule} works in a feed's plan: {plan} opens it");
+pub fn begin_selection(cx: &mut Cx<'_>) {
+    let zone = cx.app.engine.zone;
+    let Some(Overlay::Plan(pane)) = &mut cx.app.ui.overlay else {
+        return cx.say("{own-rule} works in a feed's plan: {plan} opens it");
     };
-    let hour = plan_pane::hour_of_week(now, if pane.utc { Tz::UTC } else { zone });
+    let hour = plan_pane::hour_of_week(cx.now, if pane.utc { Tz::UTC } else { zone });
     let part = |number: usize| u8::try_from(number).unwrap_or(0);
     pane.outline = Some(HourSelection { cursor: (part(hour / 24), part(hour % 24)), corner: None });
     pane.top = 0;
-    Vec::new()
 }
 
 /// Handles a key while hours are being marked. Returns `None` if no hours are being marked.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<ScreenEffect>> {
-    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return None };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) -> Option<()> {
+    let Some(Overlay::Plan(pane)) = &mut cx.app.ui.overlay else { return None };
     let outline = pane.outline.as_mut()?;
     match key.code {
         Code::Left | Code::Char('h') => outline.step(0, -1),
@@ -50,10 +48,18 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
         Code::Home | Code::Char('g') => outline.cursor.1 = 0,
         Code::End | Code::Char('G') => outline.cursor.1 = 23,
         Code::Char(' ') | Code::Enter if outline.corner.is_some() => {
-            return Some(propose_rule(app, now));
+            return {
+                propose_rule(cx);
+                Some(())
+            };
         }
         Code::Char(' ') => outline.corner = Some(outline.cursor),
-        Code::Enter => return Some(change_or_begin(app, now)),
+        Code::Enter => {
+            return {
+                change_or_begin(cx);
+                Some(())
+            };
+        }
         Code::Esc | Code::Char('q') if outline.corner.is_some() => outline.corner = None,
         Code::Esc | Code::Char('q' | 'M') => pane.outline = None,
         Code::Char('c') if key.ctrl => pane.outline = None,
@@ -67,56 +73,55 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Option<Vec<Scre
         | Code::Delete
         | Code::PageUp
         | Code::PageDown => {
-            app.ui.say(now, "arrows move, Space marks a corner, Enter continues, Esc cancels");
+            cx.say("arrows move, Space marks a corner, Enter continues, Esc cancels");
         }
     }
-    Some(Vec::new())
+    Some(())
 }
 
 /// Handles Enter before the first corner of the rectangle is set: if a rule of the user applies to the hour at the cursor, opens
 /// this rule for editing; otherwise, sets the corner.
-fn change_or_begin(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let zone = app.engine.zone;
-    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else { return Vec::new() };
-    let Some(outline) = &mut pane.outline else { return Vec::new() };
+fn change_or_begin(cx: &mut Cx<'_>) {
+    let zone = cx.app.engine.zone;
+    let Some(Overlay::Plan(pane)) = &mut cx.app.ui.overlay else { return };
+    let Some(outline) = &mut pane.outline else { return };
     let feed = pane.feed;
     let place = usize::from(outline.cursor.0) * 24 + usize::from(outline.cursor.1);
     let shown = if pane.utc { Tz::UTC } else { zone };
-    let facts = app.engine.feeds.get(&feed).map(|feed| &feed.state.facts);
+    let facts = cx.app.engine.feeds.get(&feed).map(|feed| &feed.state.facts);
     let own = facts.filter(|facts| !facts.settings.own_rules.is_empty()).and_then(|facts| {
-        let at = plan_pane::week_hours(now, shown)?.get(place).copied()?;
+        let at = plan_pane::week_hours(cx.now, shown)?.get(place).copied()?;
         let rule = schedule::rule_in_force(facts, at)?;
         Some((rule, rule_text(facts.settings.own_rules.get(rule)?)))
     });
     match own {
-        Some((place, text)) => ask_rule(app, feed, Some(place), &text),
+        Some((place, text)) => ask_rule(cx.app, feed, Some(place), &text),
         None => outline.corner = Some(outline.cursor),
     }
-    Vec::new()
 }
 
 /// Opens the input line for an interval rule, filled with a proposal for the marked hours.
-fn propose_rule(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let zone = app.engine.zone;
-    let Some(Overlay::Plan(pane)) = &app.ui.overlay else { return Vec::new() };
-    let Some(outline) = pane.outline else { return Vec::new() };
+fn propose_rule(cx: &mut Cx<'_>) {
+    let zone = cx.app.engine.zone;
+    let Some(Overlay::Plan(pane)) = &cx.app.ui.overlay else { return };
+    let Some(outline) = pane.outline else { return };
     let feed = pane.feed;
     let ((first_day, last_day), (first_hour, last_hour)) = outline.bounds();
     let shown = if pane.utc { Tz::UTC } else { zone };
     let rule = IntervalRule {
-        minutes: proposed_minutes(app, pane, outline),
+        minutes: proposed_minutes(cx.app, pane, outline),
         start_hour: Some(first_hour),
         end_hour: Some(last_hour),
         start_day: Some(first_day.saturating_add(1)),
         end_day: Some(last_day.saturating_add(1)),
         zone: zone_of(shown),
     };
-    let own = app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.feed_settings.rules.len());
+    let own =
+        cx.app.engine.feeds.get(&feed).map_or(0, |feed| feed.record.feed_settings.rules.len());
     if own >= RULES_MAX {
-        return app.ui.say_only(now, format!("you can set at most {RULES_MAX} rules for a feed"));
+        return cx.say(format!("you can set at most {RULES_MAX} rules for a feed"));
     }
-    ask_rule(app, feed, None, &rule_text(&rule));
-    Vec::new()
+    ask_rule(cx.app, feed, None, &rule_text(&rule));
 }
 
 /// Returns the interval, within the user's limits, at which the delay of publications costs as much as the polls (SCHEDULING 3).
@@ -144,15 +149,10 @@ fn ask_rule(app: &mut App, feed: FeedKey, replaces: Option<usize>, text: &str) {
 }
 
 /// Saves the typed interval rule. If the line is empty, deletes the rule that was being edited.
-pub fn set_rule(
-    app: &mut App,
-    now: DateTime<Utc>,
-    (feed, replaces): (FeedKey, Option<usize>),
-    text: &str,
-) -> Vec<ScreenEffect> {
-    let utc = app.ui.plan_pane_mut().is_some_and(|pane| pane.utc);
-    let zone = zone_of(if utc { Tz::UTC } else { app.engine.zone });
-    let Some(subscription) = app.engine.feeds.get(&feed) else { return Vec::new() };
+pub fn set_rule(cx: &mut Cx<'_>, (feed, replaces): (FeedKey, Option<usize>), text: &str) {
+    let utc = cx.app.ui.plan_pane_mut().is_some_and(|pane| pane.utc);
+    let zone = zone_of(if utc { Tz::UTC } else { cx.app.engine.zone });
+    let Some(subscription) = cx.app.engine.feeds.get(&feed) else { return };
     let mut chosen = subscription.record.chosen();
     let title = subscription.record.shown_title().to_owned();
     let rules = &mut chosen.feed_settings.rules;
@@ -161,18 +161,18 @@ pub fn set_rule(
         if let Some(place) = replaces.filter(|place| *place < rules.len()) {
             rules.remove(place);
         }
-        format!("'{title}': your rule was removed{}", app.ui.settings.keys.undo_hint())
+        format!("'{title}': your rule was removed{}", cx.app.ui.settings.keys.undo_hint())
     } else {
         let rule = match read_rule(text, &zone) {
             Ok(rule) => rule,
             Err(why) => {
-                return app.ui.complain_only(now, why.to_string());
+                return cx.complain(why.to_string());
             }
         };
         let told = format!(
             "'{title}': your rule is {}{}",
             rule_text(&rule),
-            app.ui.settings.keys.undo_hint()
+            cx.app.ui.settings.keys.undo_hint()
         );
         match replaces.and_then(|place| rules.get_mut(place)) {
             Some(place) => *place = rule,
@@ -180,16 +180,13 @@ pub fn set_rule(
         }
         told
     };
-    let effects = app.try_ask(now, Request::Set(feed, Box::new(chosen)));
-    if let Some(pane) = app.ui.plan_pane_mut() {
+    let asked = cx.try_ask(Request::Set(feed, Box::new(chosen)));
+    if let Some(pane) = cx.app.ui.plan_pane_mut() {
         pane.outline = None;
     }
-    match effects {
-        Ok(effects) => {
-            app.ui.say(now, told);
-            effects
-        }
-        Err(why) => app.ui.complain_only(now, why),
+    match asked {
+        Ok(()) => cx.say(told),
+        Err(why) => cx.complain(why),
     }
 }
 
@@ -232,12 +229,9 @@ pub fn toggle_timetable(app: &mut App) {
 }
 
 /// Opens the plan pane for the feed of the selected poll.
-pub fn open_selected_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    match app.ui.overlay {
-        Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) => {
-            plan_pane::open_plan(app, now, feed)
-        }
-        Some(_) | None => Vec::new(),
+pub fn open_selected_plan(cx: &mut Cx<'_>) {
+    if let Some(Overlay::Timetable(TimetablePane { feed: Some(feed), .. })) = cx.app.ui.overlay {
+        plan_pane::open_plan(cx, feed);
     }
 }
 
@@ -252,15 +246,14 @@ pub fn scroll_timetable(app: &mut App, down: bool, distance: Distance) -> bool {
 }
 
 /// Selects the clicked poll; a click on the selected poll opens the plan of its feed.
-pub fn click_line(app: &mut App, now: DateTime<Utc>, line: usize) -> Vec<ScreenEffect> {
-    let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = app.ui.overlay else {
-        return Vec::new();
+pub fn click_line(cx: &mut Cx<'_>, line: usize) {
+    let Some(Overlay::Timetable(TimetablePane { mut list, .. })) = cx.app.ui.overlay else {
+        return;
     };
-    if list.click(list.top.saturating_add(line), app.engine.timetable.len()) {
-        return open_selected_plan(app, now);
+    if list.click(list.top.saturating_add(line), cx.app.engine.timetable.len()) {
+        return open_selected_plan(cx);
     }
-    select_place(app, list.selected);
-    Vec::new()
+    select_place(cx.app, list.selected);
 }
 
 /// Selects the poll at an index of the timetable.
@@ -277,14 +270,14 @@ pub fn select_place(app: &mut App, place: usize) {
 
 /// Updates the total cost of all feeds in the open timetable, at most once a minute. With many feeds, an update after every poll
 /// would take too much time.
-pub fn sum_up(app: &mut App, now: DateTime<Utc>) {
-    let Some(Overlay::Timetable(pane)) = app.ui.overlay else { return };
-    let minute = now.timestamp().div_euclid(60);
+pub fn sum_up(cx: &mut Cx<'_>) {
+    let Some(Overlay::Timetable(pane)) = cx.app.ui.overlay else { return };
+    let minute = cx.now.timestamp().div_euclid(60);
     if pane.sums.is_some() && pane.summed == minute {
         return;
     }
-    let sums = Some(Sums::of(app));
-    if let Some(Overlay::Timetable(pane)) = &mut app.ui.overlay {
+    let sums = Some(Sums::of(cx.app));
+    if let Some(Overlay::Timetable(pane)) = &mut cx.app.ui.overlay {
         (pane.sums, pane.summed) = (sums, minute);
     }
 }

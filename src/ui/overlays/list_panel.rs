@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use crate::engine::feeds::addition::{Addition, Subscribe};
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::keys::key_bindings::Keymap;
@@ -32,9 +32,9 @@ pub struct ListKind {
     pub count: fn(&App, DateTime<Utc>, ListOf) -> usize,
     pub actions: &'static [ListAction],
     /// Runs after the list was opened, or another row was selected.
-    pub moved: fn(&mut App, DateTime<Utc>, OpenList) -> Vec<ScreenEffect>,
+    pub moved: fn(&mut Cx<'_>, OpenList),
     /// Runs after the user closed the list.
-    pub closed: fn(&mut App, DateTime<Utc>, OpenList) -> Vec<ScreenEffect>,
+    pub closed: fn(&mut Cx<'_>, OpenList),
 }
 
 /// Something that can be done with the selected row.
@@ -48,7 +48,7 @@ pub struct ListAction {
     run: RunAction,
 }
 
-type RunAction = fn(&mut App, DateTime<Utc>, OpenList) -> Option<Vec<ScreenEffect>>;
+type RunAction = fn(&mut Cx<'_>, OpenList) -> Option<()>;
 
 /// Makes an action.
 pub const fn action(
@@ -68,8 +68,8 @@ impl ListKind {
         toggles: &[],
         count: |_, _, _| 0,
         actions: &[],
-        moved: |_, _, _| Vec::new(),
-        closed: |_, _, _| Vec::new(),
+        moved: |_, _| {},
+        closed: |_, _| {},
     };
 
     /// Describes the keys that work in the list.
@@ -83,17 +83,17 @@ impl ListKind {
 }
 
 /// Opens or closes a list. A list without rows is not opened.
-pub fn toggle(app: &mut App, now: DateTime<Utc>, of: ListOf, kind: &ListKind) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::List(open)) if open.of == of) {
-        app.ui.uncover();
-        return Vec::new();
+pub fn toggle(cx: &mut Cx<'_>, of: ListOf, kind: &ListKind) {
+    if matches!(cx.app.ui.overlay, Some(Overlay::List(open)) if open.of == of) {
+        cx.app.ui.uncover();
+        return;
     }
-    if (kind.count)(app, now, of) == 0 {
-        return app.ui.say_only(now, kind.empty);
+    if (kind.count)(cx.app, cx.now, of) == 0 {
+        return cx.say(kind.empty);
     }
     let open = OpenList { of, list: ScrollList::default() };
-    app.ui.lay_over(Overlay::List(open));
-    (kind.moved)(app, now, open)
+    cx.app.ui.lay_over(Overlay::List(open));
+    (kind.moved)(cx, open);
 }
 
 /// Returns the open list, with a selected row that exists if there is one.
@@ -105,75 +105,68 @@ fn open_list(app: &App, now: DateTime<Utc>, kind: &ListKind) -> Option<(OpenList
 }
 
 /// Handles a command in a list. Returns `None` for a command that works as usual.
-pub fn take_command(
-    app: &mut App,
-    now: DateTime<Utc>,
-    kind: &ListKind,
-    command: Command,
-) -> Option<Vec<ScreenEffect>> {
-    let (open, _) = open_list(app, now, kind)?;
+pub fn take_command(cx: &mut Cx<'_>, kind: &ListKind, command: Command) -> Option<()> {
+    let (open, _) = open_list(cx.app, cx.now, kind)?;
     if matches!(command, Command::Back | Command::Close | Command::Left)
         || kind.toggles.contains(&command)
     {
-        app.ui.uncover();
-        return Some((kind.closed)(app, now, open));
+        cx.app.ui.uncover();
+        return {
+            (kind.closed)(cx, open);
+            Some(())
+        };
     }
     if command.works_in_help() || matches!(command, Command::Undo | Command::Redo) {
         return None;
     }
     let action = kind.actions.iter().find(|action| action.commands.contains(&command));
-    let effects = action.and_then(|action| (action.run)(app, now, open));
-    if effects.is_none() {
-        explain(app, now, kind);
+    if action.and_then(|action| (action.run)(cx, open)).is_none() {
+        explain(cx, kind);
     }
-    close_empty(app, now, kind);
-    Some(effects.unwrap_or_default())
+    close_empty(cx, kind);
+    Some(())
 }
 
 /// Names the keys that work in a list.
-pub fn explain(app: &mut App, now: DateTime<Utc>, kind: &ListKind) {
-    app.ui.say(now, format!("in this list: {}", kind.hint(&app.ui.settings.keys)));
+pub fn explain(cx: &mut Cx<'_>, kind: &ListKind) {
+    cx.say(format!("in this list: {}", kind.hint(&cx.app.ui.settings.keys)));
 }
 
 /// Closes the open list if it has no rows any more.
-pub fn close_empty(app: &mut App, now: DateTime<Utc>, kind: &ListKind) {
-    if open_list(app, now, kind).is_some_and(|(_, count)| count == 0) {
-        app.ui.uncover();
+pub fn close_empty(cx: &mut Cx<'_>, kind: &ListKind) {
+    if open_list(cx.app, cx.now, kind).is_some_and(|(_, count)| count == 0) {
+        cx.app.ui.uncover();
     }
 }
 
 /// Moves the selection down (`true`) or up.
-pub fn scroll(
-    app: &mut App,
-    now: DateTime<Utc>,
-    kind: &ListKind,
-    (down, distance): (bool, Distance),
-) -> Vec<ScreenEffect> {
-    let Some((mut open, count)) = open_list(app, now, kind) else { return Vec::new() };
-    let rows = app.ui.viewport.overlay.rows.checked_div(kind.lines).unwrap_or(0);
+pub fn scroll(cx: &mut Cx<'_>, kind: &ListKind, (down, distance): (bool, Distance)) {
+    let Some((mut open, count)) = open_list(cx.app, cx.now, kind) else { return };
+    let rows = cx.app.ui.viewport.overlay.rows.checked_div(kind.lines).unwrap_or(0);
     open.list.step(down, distance.steps(rows), count);
     open.list.keep_in_sight(count, usize::from(rows));
-    app.ui.overlay = Some(Overlay::List(open));
-    (kind.moved)(app, now, open)
+    cx.app.ui.overlay = Some(Overlay::List(open));
+    (kind.moved)(cx, open);
 }
 
 /// Selects the row at a line of the screen; a click on the selected row is Enter.
-pub fn click(app: &mut App, now: DateTime<Utc>, kind: &ListKind, line: usize) -> Vec<ScreenEffect> {
-    let Some((mut open, count)) = open_list(app, now, kind) else { return Vec::new() };
+pub fn click(cx: &mut Cx<'_>, kind: &ListKind, line: usize) {
+    let Some((mut open, count)) = open_list(cx.app, cx.now, kind) else { return };
     let row = line.checked_div(usize::from(kind.lines)).unwrap_or(0);
-    let place = usize::from(app.ui.viewport.overlay_top).saturating_add(row);
+    let place = usize::from(cx.app.ui.viewport.overlay_top).saturating_add(row);
     if open.list.click(place, count) {
-        return take_command(app, now, kind, Command::Enter).unwrap_or_default();
+        take_command(cx, kind, Command::Enter);
+        return;
     }
-    app.ui.overlay = Some(Overlay::List(open));
-    (kind.moved)(app, now, open)
+    cx.app.ui.overlay = Some(Overlay::List(open));
+    (kind.moved)(cx, open);
 }
 
 /// What an overlay did with a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyOutcome {
-    /// The overlay handled the key. These effects must be performed.
-    Done(Vec<ScreenEffect>),
+    /// The overlay handled the key.
+    Done,
     /// The overlay did not handle the key, so the panes must handle it.
     Passed,
     /// The overlay did not handle the key itself, but this command must run.
@@ -182,24 +175,38 @@ pub enum KeyOutcome {
     RunWith(&'static str, String),
 }
 
-impl From<Option<Vec<ScreenEffect>>> for KeyOutcome {
-    fn from(taken: Option<Vec<ScreenEffect>>) -> Self {
-        taken.map_or(Self::Passed, Self::Done)
+impl KeyOutcome {
+    /// The key was handled.
+    pub const fn done((): ()) -> Self {
+        Self::Done
+    }
+}
+
+impl From<Option<()>> for KeyOutcome {
+    fn from(taken: Option<()>) -> Self {
+        if taken.is_some() { Self::Done } else { Self::Passed }
     }
 }
 
 /// What an overlay did with a click.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClickOutcome {
-    /// The overlay handled the click. These effects must be performed.
-    Done(Vec<ScreenEffect>),
+    /// The overlay handled the click.
+    Done,
     /// The clicked item must be opened, as if the user had pressed Enter.
     Enter,
 }
 
+impl ClickOutcome {
+    /// The click was handled.
+    pub const fn done((): ()) -> Self {
+        Self::Done
+    }
+}
+
 /// Subscribes to a typed address. While the address is looked up, keys do not reach the panes.
-pub fn subscribe_to(app: &mut App, now: DateTime<Utc>, address: String) -> Vec<ScreenEffect> {
-    look_up(app, now, Subscribe { address, ..Subscribe::default() })
+pub fn subscribe_to(cx: &mut Cx<'_>, address: String) {
+    look_up(cx, Subscribe { address, ..Subscribe::default() });
 }
 
 /// Maximum number of addresses that can be pasted at once. The list of more than that belongs into a file.
@@ -208,11 +215,11 @@ const PASTED_MAX: usize = 50;
 const PASTED_NAMED: usize = 3;
 
 /// Asks whether to subscribe to several pasted addresses.
-pub fn offer_several(app: &mut App, now: DateTime<Utc>, addresses: Vec<String>) {
+pub fn offer_several(cx: &mut Cx<'_>, addresses: Vec<String>) {
     let count = addresses.len();
     if count > PASTED_MAX {
         let text = format!("{count} addresses at once: import a file that lists them (:import)");
-        app.ui.answer(now, text);
+        cx.answer(text);
         return;
     }
     let mut named: Vec<String> = addresses
@@ -224,42 +231,31 @@ pub fn offer_several(app: &mut App, now: DateTime<Utc>, addresses: Vec<String>) 
         named.push(format!("{} more", count - PASTED_NAMED));
     }
     let text = format!("Subscribe to {count} addresses? {} · y/n", named.join(", "));
-    if app.ui.overlay.is_some() {
-        app.ui.uncover();
+    if cx.app.ui.overlay.is_some() {
+        cx.app.ui.uncover();
     }
-    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::Subscribe(addresses) }));
+    cx.app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::Subscribe(addresses) }));
 }
 
 /// Subscribes to several addresses. The first feed of each page is taken.
-pub fn subscribe_to_several(
-    app: &mut App,
-    now: DateTime<Utc>,
-    addresses: Vec<String>,
-) -> Vec<ScreenEffect> {
-    let ask = |address: String| {
-        let id = app.engine.next_addition();
+pub fn subscribe_to_several(cx: &mut Cx<'_>, addresses: Vec<String>) {
+    for address in addresses {
+        let id = cx.app.engine.next_addition();
         let wanted = Subscribe { id, address, ..Subscribe::default() };
-        app.ask(now, Request::Subscribe(Box::new(wanted)))
-    };
-    addresses.into_iter().flat_map(ask).collect()
+        cx.ask(Request::Subscribe(Box::new(wanted)));
+    }
 }
 
 /// Changes the address of a feed to a typed address, once a feed is found there.
-pub fn move_to(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    address: String,
-) -> Vec<ScreenEffect> {
-    look_up(app, now, Subscribe { address, moves: Some(feed), ..Subscribe::default() })
+pub fn move_to(cx: &mut Cx<'_>, feed: FeedKey, address: String) {
+    look_up(cx, Subscribe { address, moves: Some(feed), ..Subscribe::default() });
 }
 
-fn look_up(app: &mut App, now: DateTime<Utc>, wanted: Subscribe) -> Vec<ScreenEffect> {
-    let id = app.engine.next_addition();
+fn look_up(cx: &mut Cx<'_>, wanted: Subscribe) {
+    let id = cx.app.engine.next_addition();
     let wanted = Subscribe { id, choose: true, ..wanted };
-    let effects = app.ask(now, Request::Subscribe(Box::new(wanted)));
-    wait_for(app, id);
-    effects
+    cx.ask(Request::Subscribe(Box::new(wanted)));
+    wait_for(cx.app, id);
 }
 
 /// Opens the overlay that keeps keys from the panes until the address lookup ends or offers a choice between feeds.
@@ -280,17 +276,17 @@ pub fn follow_addition(app: &mut App) {
 }
 
 /// Handles a key while an address is looked up: Esc cancels the lookup, and any other key does nothing.
-pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::Looking(addition)) = app.ui.overlay else { return KeyOutcome::Passed };
-    match app.ui.settings.keys.command(key, Pane::Feeds) {
+pub fn press_waiting_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Looking(addition)) = cx.app.ui.overlay else { return KeyOutcome::Passed };
+    match cx.app.ui.settings.keys.command(key, Pane::Feeds) {
         Some(Command::Quit) => KeyOutcome::Passed,
         Some(Command::Back | Command::Close) => {
-            app.ui.uncover();
-            let effects = app.ask(now, Request::Choose { addition, url: None });
-            app.ui.say(now, "cancelled: nothing was changed");
-            KeyOutcome::Done(effects)
+            cx.app.ui.uncover();
+            cx.ask(Request::Choose { addition, url: None });
+            cx.say("cancelled: nothing was changed");
+            KeyOutcome::Done
         }
-        Some(_) | None => KeyOutcome::Done(Vec::new()),
+        Some(_) | None => KeyOutcome::Done,
     }
 }
 
@@ -298,20 +294,20 @@ pub fn press_waiting_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutc
 pub static LIST: ListKind = ListKind {
     title: "Which feed?",
     count: |app, _, of| found(app, of).map_or(0, |addition| addition.found.len()),
-    actions: &[action(&[Command::Enter], "subscribes", |app, now, open| {
-        let (addition, url) = url_at(app, open)?;
-        app.ui.uncover();
-        let effects = app.ask(now, Request::Choose { addition, url: Some(url) });
-        wait_for(app, addition);
-        Some(effects)
+    actions: &[action(&[Command::Enter], "subscribes", |cx, open| {
+        let (addition, url) = url_at(cx.app, open)?;
+        cx.app.ui.uncover();
+        cx.ask(Request::Choose { addition, url: Some(url) });
+        wait_for(cx.app, addition);
+        Some(())
     })],
-    moved: |app, now, open| {
-        let Some((addition, url)) = url_at(app, open) else { return Vec::new() };
-        app.ask(now, Request::Preview { addition, url })
+    moved: |cx, open| {
+        let Some((addition, url)) = url_at(cx.app, open) else { return };
+        cx.ask(Request::Preview { addition, url });
     },
-    closed: |app, now, open| {
-        let ListOf::Choice(addition) = open.of else { return Vec::new() };
-        app.ask(now, Request::Choose { addition, url: None })
+    closed: |cx, open| {
+        let ListOf::Choice(addition) = open.of else { return };
+        cx.ask(Request::Choose { addition, url: None });
     },
     ..ListKind::PLAIN
 };

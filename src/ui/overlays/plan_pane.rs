@@ -22,7 +22,8 @@ use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::cx::Cx;
+use crate::ui::effect::ask_store;
 use crate::ui::keys::commands::Command;
 use crate::ui::panes::attention;
 use crate::ui::scroll_list::{Distance, moved};
@@ -35,24 +36,24 @@ use crate::ui::state::overlay::{
 const WEEK_HOURS: i64 = 168;
 
 /// Opens or closes the plan pane for the selected feed.
-pub fn toggle_plan(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if matches!(app.ui.overlay, Some(Overlay::Plan(_))) {
-        app.ui.uncover();
-        return Vec::new();
+pub fn toggle_plan(cx: &mut Cx<'_>) {
+    if matches!(cx.app.ui.overlay, Some(Overlay::Plan(_))) {
+        cx.app.ui.uncover();
+        return;
     }
-    let Some(feed) = attention::selected_feed(app, now) else {
-        return app.ui.say_only(now, "select a feed first: {plan} shows the plan of one feed");
+    let Some(feed) = attention::selected_feed(cx.app, cx.now) else {
+        return cx.say("select a feed first: {plan} shows the plan of one feed");
     };
-    open_plan(app, now, feed)
+    open_plan(cx, feed);
 }
 
 /// Opens the plan pane for a feed and requests the feed's last polls and publications from the store.
-pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<ScreenEffect> {
-    let zone = app.engine.zone;
-    let Some(page) = build_page(app, feed, now, zone, &KnownPublications::default()) else {
-        return Vec::new();
+pub fn open_plan(cx: &mut Cx<'_>, feed: FeedKey) {
+    let zone = cx.app.engine.zone;
+    let Some(page) = build_page(cx.app, feed, cx.now, zone, &KnownPublications::default()) else {
+        return;
     };
-    let row = app.ui.list.selected_row().filter(|row| row.key.feed() == feed);
+    let row = cx.app.ui.list.selected_row().filter(|row| row.key.feed() == feed);
     let frequency = row.and_then(|row| row.frequency);
     let ranked = frequency.map(|known| format!("in this list as {}", known.reason()));
     let (outline, publications, learned) = (None, None, None);
@@ -68,29 +69,27 @@ pub fn open_plan(app: &mut App, now: DateTime<Utc>, feed: FeedKey) -> Vec<Screen
         ranked,
         polls: None,
     };
-    app.ui.lay_over(Overlay::Plan(Box::new(opened)));
-    let mut effects = vec![ask_store(ScreenRequest::Polls(feed))];
-    effects.extend(app.ask(now, Request::Learn(feed)));
-    effects
+    cx.app.ui.lay_over(Overlay::Plan(Box::new(opened)));
+    cx.out.push(ask_store(ScreenRequest::Polls(feed)));
+    cx.ask(Request::Learn(feed));
 }
 
 /// Switches the times in the plan pane between UTC and the user's time zone.
-pub fn switch_zone(app: &mut App, now: DateTime<Utc>) {
-    let Some(Overlay::Plan(pane)) = &mut app.ui.overlay else {
-        app.ui.say(now, "{time-zone} works in a feed's plan: {plan} opens it");
+pub fn switch_zone(cx: &mut Cx<'_>) {
+    let Some(Overlay::Plan(pane)) = &mut cx.app.ui.overlay else {
+        cx.say("{time-zone} works in a feed's plan: {plan} opens it");
         return;
     };
     pane.utc = !pane.utc;
 }
 
 /// Shows or hides the steps that led to the plan.
-pub fn fold_steps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if let Some(Overlay::Plan(pane)) = &mut app.ui.overlay {
+pub fn fold_steps(cx: &mut Cx<'_>) {
+    if let Some(Overlay::Plan(pane)) = &mut cx.app.ui.overlay {
         (pane.unfolded, pane.top) = (!pane.unfolded, 0);
     } else {
-        app.ui.say(now, "{steps} works in a feed's plan: {plan} opens it");
+        cx.say("{steps} works in a feed's plan: {plan} opens it");
     }
-    Vec::new()
 }
 
 /// Shows the last polls of a feed that were read from the store, if its plan is open.
@@ -117,24 +116,24 @@ pub fn show_learned(app: &mut App, feed: FeedKey, plan: Option<&Arc<LearnedPlan>
 }
 
 /// Rebuilds the page of the open plan pane if the inputs of the page have changed.
-pub fn refresh_page(app: &mut App, now: DateTime<Utc>) {
-    let Some(pane) = app.ui.plan_pane_mut() else { return };
+pub fn refresh_page(cx: &mut Cx<'_>) {
+    let Some(pane) = cx.app.ui.plan_pane_mut() else { return };
     let (feed, utc) = (pane.feed, pane.utc);
     let known = KnownPublications {
         publications: pane.publications.clone(),
         learned: pane.learned.clone(),
     };
-    let zone = if utc { Tz::UTC } else { app.engine.zone };
-    let Some(subscription) = app.engine.feeds.get(&feed) else {
+    let zone = if utc { Tz::UTC } else { cx.app.engine.zone };
+    let Some(subscription) = cx.app.engine.feeds.get(&feed) else {
         // The feed is no longer subscribed.
-        app.ui.close_plan();
+        cx.app.ui.close_plan();
         return;
     };
-    let wanted = made_from(app, subscription, now, zone, &known);
-    let current = app.ui.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
+    let wanted = made_from(cx.app, subscription, cx.now, zone, &known);
+    let current = cx.app.ui.plan_pane_mut().is_some_and(|pane| pane.page.made_from == wanted);
     if !current
-        && let Some(page) = build_page(app, feed, now, zone, &known)
-        && let Some(pane) = app.ui.plan_pane_mut()
+        && let Some(page) = build_page(cx.app, feed, cx.now, zone, &known)
+        && let Some(pane) = cx.app.ui.plan_pane_mut()
     {
         pane.page = page;
     }
@@ -152,16 +151,12 @@ pub fn scroll_plan(app: &mut App, down: bool, distance: Distance) -> bool {
 }
 
 /// Does not run a command that only works in the panes, and explains this in the status line.
-pub fn refuse_command(
-    app: &mut App,
-    now: DateTime<Utc>,
-    command: Command,
-) -> Option<Vec<ScreenEffect>> {
+pub fn refuse_command(cx: &mut Cx<'_>, command: Command) -> Option<()> {
     if command.works_over_panes() {
         return None;
     }
-    app.ui.say(now, "that does not work here: {back} returns to the panes");
-    Some(Vec::new())
+    cx.say("that does not work here: {back} returns to the panes");
+    Some(())
 }
 
 fn made_from(

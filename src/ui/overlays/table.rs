@@ -4,14 +4,13 @@
 //!
 //! The input line handles its keys and pasted text here, and the text of a finished line is processed.
 
-use chrono::{DateTime, Utc};
-
 use super::list_panel::{self, ClickOutcome, KeyOutcome, ListKind};
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, plan_pane};
 use crate::engine::request::Request;
 use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unsubscribe};
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::commands::Command;
 use crate::ui::keys::key::{Code, Key};
@@ -29,17 +28,17 @@ pub struct OverlayRow {
     /// What the list contains and can do, if the overlay is a list. It is handled in the place of the functions below.
     pub list: Option<&'static ListKind>,
     /// Handles a key before the key bindings are consulted.
-    pub key: fn(&mut App, DateTime<Utc>, Key) -> KeyOutcome,
+    pub key: fn(&mut Cx<'_>, Key) -> KeyOutcome,
     /// Handles pasted text.
-    pub paste: fn(&mut App, DateTime<Utc>, &str) -> Option<Vec<ScreenEffect>>,
+    pub paste: fn(&mut Cx<'_>, &str) -> Option<()>,
     /// Handles a command before [`run_command`](crate::ui::keys::key_input) carries it out.
-    pub command: fn(&mut App, DateTime<Utc>, Command) -> Option<Vec<ScreenEffect>>,
+    pub command: fn(&mut Cx<'_>, Command) -> Option<()>,
     /// Scrolls the overlay or moves its selection, down (`true`) or up. Returns `false` if the pane below should scroll instead.
     pub scroll: fn(&mut App, bool, Distance) -> bool,
     /// What the mouse wheel does over the overlay.
     pub wheel: Wheel,
     /// Handles a click on a line of the overlay, counted from the first visible line.
-    pub click: fn(&mut App, DateTime<Utc>, usize) -> ClickOutcome,
+    pub click: fn(&mut Cx<'_>, usize) -> ClickOutcome,
     /// What a click outside the overlay does.
     pub beside: ClickOutside,
 }
@@ -71,12 +70,12 @@ pub enum ClickOutside {
 /// Default row of the table: the overlay leaves most input to the panes.
 const PLAIN: OverlayRow = OverlayRow {
     list: None,
-    key: |_, _, _| KeyOutcome::Passed,
-    paste: |_, _, _| None,
-    command: |_, _, _| None,
+    key: |_, _| KeyOutcome::Passed,
+    paste: |_, _| None,
+    command: |_, _| None,
     scroll: |_, _, _| false,
     wheel: Wheel::Lines(1),
-    click: |_, _, _| ClickOutcome::Done(Vec::new()),
+    click: |_, _| ClickOutcome::Done,
     beside: ClickOutside::Nothing,
 };
 
@@ -85,21 +84,27 @@ const LIST: OverlayRow = OverlayRow { beside: ClickOutside::Closes, ..PLAIN };
 
 static HELP: OverlayRow = OverlayRow {
     list: None,
-    key: |app, _, key| help_pane::press_key(app, key).into(),
-    paste: |app, _, text| help_pane::paste_text(app, text),
-    command: |app, _, command| help_pane::take_command(app, command),
+    key: |cx, key| help_pane::press_key(cx, key).into(),
+    paste: help_pane::paste_text,
+    command: help_pane::take_command,
     scroll: help_pane::scroll_help,
     wheel: Wheel::Lines(WHEEL_LINES),
-    click: |app, _, _| {
-        app.ui.uncover();
-        ClickOutcome::Done(Vec::new())
+    click: |cx, _| {
+        cx.app.ui.uncover();
+        ClickOutcome::Done
     },
     beside: ClickOutside::Closes,
 };
 
 static PROMPT: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(press_key(app, now, key)),
-    paste: |app, now, text| Some(paste_text(app, now, text)),
+    key: |cx, key| {
+        press_key(cx, key);
+        KeyOutcome::done(())
+    },
+    paste: |cx, text| {
+        paste_text(cx, text);
+        Some(())
+    },
     wheel: Wheel::Panes,
     beside: ClickOutside::EndsSearch,
     ..PLAIN
@@ -114,7 +119,10 @@ static HINTS: OverlayRow =
 
 static PICK: OverlayRow = OverlayRow {
     key: jump::press_key,
-    paste: |app, _, text| Some(jump::paste_text(app, text)),
+    paste: |cx, text| {
+        jump::paste_text(cx, text);
+        Some(())
+    },
     wheel: Wheel::Arrows,
     click: jump::click_line,
     beside: ClickOutside::Closes,
@@ -122,7 +130,7 @@ static PICK: OverlayRow = OverlayRow {
 };
 
 static PLAN: OverlayRow = OverlayRow {
-    key: |app, now, key| hour_selection::press_key(app, now, key).into(),
+    key: |cx, key| hour_selection::press_key(cx, key).into(),
     command: plan_pane::refuse_command,
     scroll: plan_pane::scroll_plan,
     wheel: Wheel::Lines(WHEEL_LINES),
@@ -133,32 +141,62 @@ static PLAN: OverlayRow = OverlayRow {
 static TIMETABLE: OverlayRow = OverlayRow {
     command: plan_pane::refuse_command,
     scroll: hour_selection::scroll_timetable,
-    click: |app, now, line| ClickOutcome::Done(hour_selection::click_line(app, now, line)),
+    click: |cx, line| {
+        hour_selection::click_line(cx, line);
+        ClickOutcome::done(())
+    },
     beside: ClickOutside::ClosesAndClicks,
     ..PLAIN
 };
 
 static EDIT: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(edit_dialog::press_key(app, now, key)),
-    paste: |app, _, text| Some(edit_dialog::paste_text(app, text)),
+    key: |cx, key| {
+        edit_dialog::press_key(cx, key);
+        KeyOutcome::done(())
+    },
+    paste: |cx, text| {
+        edit_dialog::paste_text(cx, text);
+        Some(())
+    },
     wheel: Wheel::Arrows,
-    click: |app, _, line| ClickOutcome::Done(edit_dialog::click_line(app, line)),
+    click: |cx, line| {
+        edit_dialog::click_line(cx, line);
+        ClickOutcome::done(())
+    },
     ..PLAIN
 };
 
 static ACCOUNT: OverlayRow = OverlayRow {
-    key: |app, _, key| KeyOutcome::Done(accounts::press_key(app, key)),
-    paste: |app, _, text| Some(accounts::paste_text(app, text)),
+    key: |cx, key| {
+        accounts::press_key(cx, key);
+        KeyOutcome::done(())
+    },
+    paste: |cx, text| {
+        accounts::paste_text(cx, text);
+        Some(())
+    },
     wheel: Wheel::Arrows,
-    click: |app, _, line| ClickOutcome::Done(accounts::click_line(app, line)),
+    click: |cx, line| {
+        accounts::click_line(cx, line);
+        ClickOutcome::done(())
+    },
     ..PLAIN
 };
 
 static FILTER_DIALOG: OverlayRow = OverlayRow {
-    key: |app, now, key| KeyOutcome::Done(filter_dialog::press_key(app, now, key)),
-    paste: |app, now, text| Some(filter_dialog::paste_text(app, now, text)),
+    key: |cx, key| {
+        filter_dialog::press_key(cx, key);
+        KeyOutcome::done(())
+    },
+    paste: |cx, text| {
+        filter_dialog::paste_text(cx, text);
+        Some(())
+    },
     wheel: Wheel::Arrows,
-    click: |app, _, line| ClickOutcome::Done(filter_dialog::click_line(app, line)),
+    click: |cx, line| {
+        filter_dialog::click_line(cx, line);
+        ClickOutcome::done(())
+    },
     ..PLAIN
 };
 
@@ -211,51 +249,48 @@ pub fn open_list(app: &App) -> Option<&'static ListKind> {
 }
 
 /// Lets the topmost overlay handle a command. Returns `None` if no overlay is open or the overlay does not handle the command.
-pub fn take_command(
-    app: &mut App,
-    now: DateTime<Utc>,
-    command: Command,
-) -> Option<Vec<ScreenEffect>> {
-    match open_list(app) {
-        Some(kind) => list_panel::take_command(app, now, kind, command),
-        None => (open_row(app)?.command)(app, now, command),
+pub fn take_command(cx: &mut Cx<'_>, command: Command) -> Option<()> {
+    match open_list(cx.app) {
+        Some(kind) => list_panel::take_command(cx, kind, command),
+        None => (open_row(cx.app)?.command)(cx, command),
     }
 }
 
 /// Lets the topmost overlay handle a click on one of its lines.
-pub fn click(app: &mut App, now: DateTime<Utc>, line: usize) -> ClickOutcome {
-    match (open_list(app), open_row(app)) {
-        (Some(kind), _) => ClickOutcome::Done(list_panel::click(app, now, kind, line)),
-        (None, Some(row)) => (row.click)(app, now, line),
-        (None, None) => ClickOutcome::Done(Vec::new()),
+pub fn click(cx: &mut Cx<'_>, line: usize) -> ClickOutcome {
+    match (open_list(cx.app), open_row(cx.app)) {
+        (Some(kind), _) => {
+            list_panel::click(cx, kind, line);
+            ClickOutcome::done(())
+        }
+        (None, Some(row)) => (row.click)(cx, line),
+        (None, None) => ClickOutcome::Done,
     }
 }
 
 /// Scrolls the topmost overlay or moves its selection, down (`true`) or up. Returns `None` if the pane below should scroll instead.
-pub fn scroll_open(
-    app: &mut App,
-    now: DateTime<Utc>,
-    down: bool,
-    distance: Distance,
-) -> Option<Vec<ScreenEffect>> {
-    let row = open_row(app)?;
+pub fn scroll_open(cx: &mut Cx<'_>, down: bool, distance: Distance) -> Option<()> {
+    let row = open_row(cx.app)?;
     if let Some(kind) = row.list {
-        return Some(list_panel::scroll(app, now, kind, (down, distance)));
+        return {
+            list_panel::scroll(cx, kind, (down, distance));
+            Some(())
+        };
     }
-    (row.scroll)(app, down, distance).then(Vec::new)
+    (row.scroll)(cx.app, down, distance).then_some(())
 }
 
 /// Inserts pasted text into the input line.
-pub fn paste_text(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
-    if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
+pub fn paste_text(cx: &mut Cx<'_>, text: &str) {
+    if let Some(Overlay::Prompt(prompt)) = &mut cx.app.ui.overlay {
         if prompt.purpose == PromptPurpose::Search {
             prompt.insert(&text.trim_matches(['\r', '\n']).replace(['\r', '\n', '\t'], " "));
         } else {
             prompt.insert(text);
         }
     }
-    find_in_text::follow_line(app);
-    search_pane::follow_line(app, now)
+    find_in_text::follow_line(cx.app);
+    search_pane::follow_line(cx);
 }
 
 /// Checks whether pasted text is the address of a subscription.
@@ -274,53 +309,49 @@ pub fn is_search_typed(app: &App) -> bool {
 }
 
 /// Handles a key in the input line.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> Vec<ScreenEffect> {
-    let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return Vec::new() };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) {
+    let Some(Overlay::Prompt(prompt)) = &cx.app.ui.overlay else { return };
     let purpose = prompt.purpose;
-    if let Some(effects) = press_own_key(app, now, purpose, key) {
-        return effects;
+    if press_own_key(cx, purpose, key).is_some() {
+        return;
     }
-    let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay else { return Vec::new() };
+    let Some(Overlay::Prompt(prompt)) = &mut cx.app.ui.overlay else { return };
     match prompt.key(key) {
         TypedText::More => {
-            find_in_text::follow_line(app);
-            search_pane::follow_line(app, now)
+            find_in_text::follow_line(cx.app);
+            search_pane::follow_line(cx);
         }
         TypedText::Cancelled => {
-            app.ui.uncover();
+            cx.app.ui.uncover();
             if purpose == PromptPurpose::Find {
-                find_in_text::end(app, true);
+                find_in_text::end(cx.app, true);
             }
-            Vec::new()
         }
-        TypedText::Done => finish_line(app, now),
+        TypedText::Done => finish_line(cx),
     }
 }
 
 /// Handles a key that has a special meaning for the purpose of the input line. Returns `None` for other keys.
-fn press_own_key(
-    app: &mut App,
-    now: DateTime<Utc>,
-    purpose: PromptPurpose,
-    key: Key,
-) -> Option<Vec<ScreenEffect>> {
+fn press_own_key(cx: &mut Cx<'_>, purpose: PromptPurpose, key: Key) -> Option<()> {
     if purpose == PromptPurpose::Search {
-        return search_pane::press_key(app, now, key);
+        return search_pane::press_key(cx, key);
     }
     if purpose == PromptPurpose::Pipe && key == Key::code(Code::Up) {
-        open_pages::take_last(app);
-        return Some(Vec::new());
+        open_pages::take_last(cx.app);
+        return Some(());
     }
     let is_path = is_path(purpose);
     if is_path && key == Key::code(Code::Tab) {
-        let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return None };
-        return Some(vec![ScreenEffect::CompletePath(prompt.text.clone())]);
+        let Some(Overlay::Prompt(prompt)) = &cx.app.ui.overlay else { return None };
+        return {
+            cx.out.push(ScreenEffect::CompletePath(prompt.text.clone()));
+            Some(())
+        };
     }
     let is_tags = matches!(purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags);
     let completes = is_tags && key == Key::code(Code::Tab);
     completes.then(|| {
-        edit_dialog::complete_tag(app);
-        Vec::new()
+        edit_dialog::complete_tag(cx.app);
     })
 }
 
@@ -340,32 +371,32 @@ pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
 }
 
 /// Closes the input line and processes its text.
-fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(Overlay::Prompt(prompt)) = app.ui.overlay.take() else { return Vec::new() };
-    app.ui.uncover();
+fn finish_line(cx: &mut Cx<'_>) {
+    let Some(Overlay::Prompt(prompt)) = cx.app.ui.overlay.take() else { return };
+    cx.app.ui.uncover();
     if let PromptPurpose::Rule { feed, replaces } = prompt.purpose {
-        return hour_selection::set_rule(app, now, (feed, replaces), &prompt.text);
+        return hour_selection::set_rule(cx, (feed, replaces), &prompt.text);
     }
     if let PromptPurpose::Tags(feed) = prompt.purpose {
-        return edit_dialog::set_tags(app, now, feed, &prompt.text);
+        return edit_dialog::set_tags(cx, feed, &prompt.text);
     }
     if prompt.purpose == PromptPurpose::Find {
-        return find_in_text::finish(app, now);
+        return find_in_text::finish(cx);
     }
     if prompt.text.trim().is_empty() {
-        return Vec::new();
+        return;
     }
     match prompt.purpose {
-        PromptPurpose::Add => list_panel::subscribe_to(app, now, prompt.text),
-        PromptPurpose::Import => feeds::import_file(app, now, &prompt.text),
-        PromptPurpose::Export => feeds::export_list(app, &prompt.text),
-        PromptPurpose::Save => downloads::save(app, now, &prompt.text),
-        PromptPurpose::Rename(id) => search_pane::rename_search(app, now, id, &prompt.text),
-        PromptPurpose::Copy(feed) => app.ask(now, Request::ReadCopy(feed, prompt.text.clone())),
-        PromptPurpose::MarkedTags => marking::change_tags(app, now, &prompt.text),
-        PromptPurpose::RenameTag => edit_dialog::rename_tag(app, now, &prompt.text),
-        PromptPurpose::GoTo => browsing::go_to(app, now, &prompt.text),
-        PromptPurpose::Pipe => open_pages::take_command(app, now, &prompt.text),
+        PromptPurpose::Add => list_panel::subscribe_to(cx, prompt.text),
+        PromptPurpose::Import => feeds::import_file(cx, &prompt.text),
+        PromptPurpose::Export => feeds::export_list(cx, &prompt.text),
+        PromptPurpose::Save => downloads::save(cx, &prompt.text),
+        PromptPurpose::Rename(id) => search_pane::rename_search(cx, id, &prompt.text),
+        PromptPurpose::Copy(feed) => cx.ask(Request::ReadCopy(feed, prompt.text.clone())),
+        PromptPurpose::MarkedTags => marking::change_tags(cx, &prompt.text),
+        PromptPurpose::RenameTag => edit_dialog::rename_tag(cx, &prompt.text),
+        PromptPurpose::GoTo => browsing::go_to(cx, &prompt.text),
+        PromptPurpose::Pipe => open_pages::take_command(cx, &prompt.text),
         // The edit dialog, the palette, the help and the search handle their own lines. Lines for rules and tags were handled
         // above.
         PromptPurpose::Field(_)
@@ -378,6 +409,6 @@ fn finish_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         | PromptPurpose::Label
         | PromptPurpose::Search
         | PromptPurpose::Help
-        | PromptPurpose::Rule { .. } => Vec::new(),
+        | PromptPurpose::Rule { .. } => {}
     }
 }

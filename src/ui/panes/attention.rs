@@ -8,7 +8,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble::{self, Concern, Remedy, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
@@ -46,15 +46,14 @@ pub fn selected_concern(app: &App, now: DateTime<Utc>) -> Option<Concern> {
 }
 
 /// Applies the remedy that is suggested for the selected problem.
-pub fn apply_remedy(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(concern) = selected_concern(app, now) else { return Vec::new() };
+pub fn apply_remedy(cx: &mut Cx<'_>) {
+    let Some(concern) = selected_concern(cx.app, cx.now) else { return };
     match (concern.account, concern.remedy) {
         (Some(name), Remedy::Answer) => {
-            ask_about_account(app, &name);
-            Vec::new()
+            ask_about_account(cx.app, &name);
         }
-        (Some(_), _) => app.ask(now, Request::SyncAccounts),
-        (None, remedy) => app.ask(now, Request::Trouble(concern.feed, trouble::answer(remedy))),
+        (Some(_), _) => cx.ask(Request::SyncAccounts),
+        (None, remedy) => cx.ask(Request::Trouble(concern.feed, trouble::answer(remedy))),
     }
 }
 
@@ -70,14 +69,12 @@ fn ask_about_account(app: &mut App, name: &str) {
 }
 
 /// Dismisses the selected problem, so that it is no longer listed.
-pub fn note_trouble(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(concern) = selected_concern(app, now) else { return Vec::new() };
+pub fn note_trouble(cx: &mut Cx<'_>) {
+    let Some(concern) = selected_concern(cx.app, cx.now) else { return };
     if concern.account.is_some() {
-        return app
-            .ui
-            .say_only(now, "an account is listed until its sync succeeds and nothing waits");
+        return cx.say("an account is listed until its sync succeeds and nothing waits");
     }
-    app.ask(now, Request::Trouble(concern.feed, TroubleAnswer::Note))
+    cx.ask(Request::Trouble(concern.feed, TroubleAnswer::Note));
 }
 
 /// Returns the feed that a key applies to. In the plan pane or the timetable, this is the feed of the open plan or of the selected

@@ -9,40 +9,41 @@ use crate::engine::change::MarkChange;
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, SeekTarget};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::cx::Cx;
+use crate::ui::effect::ask_store;
 use crate::ui::state::feeds_pane::{FeedsRow, PlaceList};
 use crate::ui::state::layout::Pane;
 use backissue_core::feed::dates::calendar::day_start;
 use backissue_core::history::{EntryKey, Flag};
 
 /// Jumps to the entries of a typed year, month or day in the open list.
-pub fn go_to(app: &mut App, now: DateTime<Utc>, typed: &str) -> Vec<ScreenEffect> {
-    let Some((from, until)) = read_stretch(typed, app.engine.zone) else {
+pub fn go_to(cx: &mut Cx<'_>, typed: &str) {
+    let Some((from, until)) = read_stretch(typed, cx.app.engine.zone) else {
         let text = format!("'{}' is not a date: type 2014, 2014-03 or 2014-03-09", typed.trim());
-        return app.ui.complain_only(now, text);
+        return cx.complain(text);
     };
-    if !app.ui.list.order.is_by_date() {
-        let text = if app.ui.search.is_some() {
+    if !cx.app.ui.list.order.is_by_date() {
+        let text = if cx.app.ui.search.is_some() {
             "results are sorted by relevance, not by date: add after:2014 or before:2014-03 to the search"
         } else {
             "this list is not sorted by date: {sort} sorts it"
         };
-        return app.ui.say_only(now, text);
+        return cx.say(text);
     }
-    let list = &mut app.ui.list;
+    let list = &mut cx.app.ui.list;
     if list.total == 0 {
-        return Vec::new();
+        return;
     }
-    app.ui.focus = Pane::Entries;
+    cx.app.ui.focus = Pane::Entries;
     // Select the newest row before the end of the period or, if the oldest entries come first, the first row of the period.
     let date = if list.order.is_oldest_first() { from } else { until };
     (list.waiting, list.is_due) = (true, true);
     let number = list.number;
-    let rows = rows_around(app.ui.viewport.entries_rows.into());
-    vec![ask_store(ScreenRequest::Rows(RowsWanted {
+    let rows = rows_around(cx.app.ui.viewport.entries_rows.into());
+    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
         date: Some(date),
         ..RowsWanted::at(number, 0, rows)
-    }))]
+    })));
 }
 
 /// Returns the first and the last second of the typed year, month or day, in the user's time zone. Returns `None` if the text is
@@ -68,38 +69,37 @@ fn read_stretch(typed: &str, zone: Tz) -> Option<(DateTime<Utc>, DateTime<Utc>)>
 }
 
 /// Shows the selected feed from the beginning and selects the first unopened entry, or switches back to newest first.
-pub fn turn_round(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(FeedsRow::Feed(..)) = app.ui.feeds.selected_row() else {
-        return app
-            .ui
-            .say_only(now, "select a feed first: {from-beginning} reads it from the beginning");
+pub fn turn_round(cx: &mut Cx<'_>) {
+    let Some(FeedsRow::Feed(..)) = cx.app.ui.feeds.selected_row() else {
+        return cx.say("select a feed first: {from-beginning} reads it from the beginning");
     };
-    let oldest_first = app.ui.list.order != RowOrder::FromBeginning;
-    app.ui.focus = Pane::Entries;
-    let order = if oldest_first { RowOrder::FromBeginning } else { app.ui.chosen_order() };
-    app.ui.say(now, order_words(order));
-    let mut effects = load_rows::open_list(app, now);
+    let oldest_first = cx.app.ui.list.order != RowOrder::FromBeginning;
+    cx.app.ui.focus = Pane::Entries;
+    let order = if oldest_first { RowOrder::FromBeginning } else { cx.app.ui.chosen_order() };
+    cx.say(order_words(order));
+    let begun = cx.out.len();
+    load_rows::open_list(cx);
     if !oldest_first {
-        return effects;
+        return;
     }
-    app.ui.list.order = RowOrder::FromBeginning;
-    let query = load_rows::build_query(app, now);
-    app.ui.list.gaps.clone_from(&query.gaps);
-    effects.clear();
-    let rows = rows_around(app.ui.viewport.entries_rows.into());
-    effects.push(ask_store(ScreenRequest::Rows(RowsWanted {
+    cx.app.ui.list.order = RowOrder::FromBeginning;
+    let query = load_rows::build_query(cx.app, cx.now);
+    cx.app.ui.list.gaps.clone_from(&query.gaps);
+    // The query of the list as it was opened is not needed.
+    cx.out.truncate(begun);
+    let rows = rows_around(cx.app.ui.viewport.entries_rows.into());
+    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         seek: Some(Seek { from: 0, down: true, what: SeekTarget::Unopened }),
         asked: Some(0),
-        ..RowsWanted::at(app.ui.list.number, 0, rows)
+        ..RowsWanted::at(cx.app.ui.list.number, 0, rows)
     })));
-    effects
 }
 
 /// Sorts the entries of the open list in the next order, which is remembered for this list.
-pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let several = !app.ui.is_list_of_one_feed();
-    let order = match app.ui.list.order {
+pub fn sort_entries(cx: &mut Cx<'_>) {
+    let several = !cx.app.ui.is_list_of_one_feed();
+    let order = match cx.app.ui.list.order {
         RowOrder::NewestFirst => RowOrder::OldestFirst,
         RowOrder::OldestFirst => RowOrder::ByTitle,
         RowOrder::ByTitle if several => RowOrder::ByFeed,
@@ -110,21 +110,21 @@ pub fn sort_entries(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
         | RowOrder::FromBeginning
         | RowOrder::BestFirst => RowOrder::NewestFirst,
     };
-    app.ui.say(now, format!("entries: {}", order_words(order)));
-    if app.ui.focus == Pane::Reader {
+    cx.say(format!("entries: {}", order_words(order)));
+    if cx.app.ui.focus == Pane::Reader {
         // The list is opened again, which closes the text.
-        app.ui.focus = Pane::Entries;
+        cx.app.ui.focus = Pane::Entries;
     }
-    if app.ui.search.is_some() {
-        (app.ui.list.order, app.ui.list.is_due) = (order, true);
-        return load_rows::refresh_list(app, now);
+    if cx.app.ui.search.is_some() {
+        (cx.app.ui.list.order, cx.app.ui.list.is_due) = (order, true);
+        return load_rows::refresh_list(cx);
     }
-    let list = app.ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
-    app.ui.orders.retain(|(other, _)| *other != list);
-    if order != app.ui.usual_order(&list) {
-        app.ui.orders.push((list, order));
+    let list = cx.app.ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
+    cx.app.ui.orders.retain(|(other, _)| *other != list);
+    if order != cx.app.ui.usual_order(&list) {
+        cx.app.ui.orders.push((list, order));
     }
-    load_rows::open_list(app, now)
+    load_rows::open_list(cx);
 }
 
 const fn order_words(order: RowOrder) -> &'static str {
@@ -142,9 +142,9 @@ const fn order_words(order: RowOrder) -> &'static str {
 
 /// Counts an entry as read because it was opened while its feed is read from the beginning. Entries from the feed's history, which
 /// start out as read, are counted too.
-pub fn mark_opened(app: &mut App, now: DateTime<Utc>, key: EntryKey) -> Vec<ScreenEffect> {
-    app.ui.list.opened = app.ui.list.opened.saturating_add(1);
-    app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag: Flag::Opened, value: true }))
+pub fn mark_opened(cx: &mut Cx<'_>, key: EntryKey) {
+    cx.app.ui.list.opened = cx.app.ui.list.opened.saturating_add(1);
+    cx.ask(Request::Mark(MarkChange { keys: vec![key], flag: Flag::Opened, value: true }));
 }
 
 /// Formats the progress while a feed is read from the beginning, such as `312 of 1,204 read`. Returns `None` in other lists.

@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::request::ScreenRequest;
 use crate::ui::app::App;
-use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::cx::Cx;
+use crate::ui::effect::ask_store;
 use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};
 use crate::ui::state::layout::Pane;
@@ -122,49 +123,49 @@ fn is_worth_showing(app: &App, row: &FeedsRow, selected: Option<&FeedsRow>) -> b
 }
 
 /// Hides feeds without unread entries, or shows them again.
-pub fn toggle_read_feeds(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let hides = !app.ui.hides_read_feeds();
-    app.ui.hides_read_feeds = Some(hides);
-    rebuild_rows(app);
-    let height = usize::from(app.ui.viewport.feeds_rows);
-    app.ui.feeds.keep_in_sight(height);
-    app.ui.say_only(now, if hides { "feeds with unread entries only" } else { "all feeds" })
+pub fn toggle_read_feeds(cx: &mut Cx<'_>) {
+    let hides = !cx.app.ui.hides_read_feeds();
+    cx.app.ui.hides_read_feeds = Some(hides);
+    rebuild_rows(cx.app);
+    let height = usize::from(cx.app.ui.viewport.feeds_rows);
+    cx.app.ui.feeds.keep_in_sight(height);
+    cx.say(if hides { "feeds with unread entries only" } else { "all feeds" });
 }
 
 /// Switches to the next sort order: by title under tags, by number of unread entries, or by time of the next poll.
-pub fn sort_next(app: &mut App, now: DateTime<Utc>) {
-    let (order, words) = match app.ui.feeds.order {
+pub fn sort_next(cx: &mut Cx<'_>) {
+    let (order, words) = match cx.app.ui.feeds.order {
         SortOrder::Title => (SortOrder::Unread, "most unread first"),
         SortOrder::Unread => (SortOrder::NextPoll, "next poll first"),
         SortOrder::NextPoll => (SortOrder::Title, "by tag and title"),
     };
-    app.ui.feeds.order = order;
-    rebuild_rows(app);
-    app.ui.feeds.ordered = Some(now);
-    let height = usize::from(app.ui.viewport.feeds_rows);
-    app.ui.feeds.keep_in_sight(height);
-    app.ui.say(now, format!("feeds: {words}"));
+    cx.app.ui.feeds.order = order;
+    rebuild_rows(cx.app);
+    cx.app.ui.feeds.ordered = Some(cx.now);
+    let height = usize::from(cx.app.ui.viewport.feeds_rows);
+    cx.app.ui.feeds.keep_in_sight(height);
+    cx.say(format!("feeds: {words}"));
 }
 
 /// Sorts the rows by time of the next poll again if plans have changed, and hides and shows feeds if counts have changed, but at most every few seconds, so that the user can follow
 /// the changes. The same feed stays selected.
-pub fn resort_rows(app: &mut App, now: DateTime<Utc>) {
-    let pane = &app.ui.feeds;
+pub fn resort_rows(cx: &mut Cx<'_>) {
+    let pane = &cx.app.ui.feeds;
     let lately = pane.ordered.is_some_and(|at| {
-        (0..RESORT_SECONDS).contains(&now.signed_duration_since(at).num_seconds())
+        (0..RESORT_SECONDS).contains(&cx.now.signed_duration_since(at).num_seconds())
     });
-    if lately || !app.ui.is_on() {
+    if lately || !cx.app.ui.is_on() {
         return;
     }
-    let hides = app.ui.hides_read_feeds();
+    let hides = cx.app.ui.hides_read_feeds();
     let selected = pane.selected_row();
-    let hidden = |row: &FeedsRow| !is_worth_showing(app, row, selected);
+    let hidden = |row: &FeedsRow| !is_worth_showing(cx.app, row, selected);
     let follows = pane.stale && (hides || pane.order == SortOrder::NextPoll);
     if follows || (hides && pane.rows.iter().any(hidden)) {
-        rebuild_rows(app);
-        app.ui.feeds.ordered = Some(now);
-        let height = usize::from(app.ui.viewport.feeds_rows);
-        app.ui.feeds.keep_in_sight(height);
+        rebuild_rows(cx.app);
+        cx.app.ui.feeds.ordered = Some(cx.now);
+        let height = usize::from(cx.app.ui.viewport.feeds_rows);
+        cx.app.ui.feeds.keep_in_sight(height);
     }
 }
 
@@ -271,18 +272,19 @@ fn build_rows(app: &App, titled: &[FeedKey], folded: &BTreeSet<String>) -> Vec<F
 
 /// Handles a move to the left in the subscriptions pane: folds the selected tag, or selects the tag above the selected row in the
 /// tree. Returns `None` if neither is possible.
-pub(crate) fn fold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
-    let pane = &app.ui.feeds;
-    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
+pub(crate) fn fold_selected(cx: &mut Cx<'_>) -> Option<()> {
+    let pane = &cx.app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| cx.app.ui.focus == Pane::Feeds)?;
     match selected {
         FeedsRow::Tag(tag, _) if !pane.folded.contains(tag) => {
             let tag = tag.clone();
-            Some(set_folded(app, &tag, true))
+            set_folded(cx, &tag, true);
+            Some(())
         }
         FeedsRow::Tag(..) | FeedsRow::Feed(_, 1..) => {
-            let place = find_tag_above(app)?;
-            app.ui.feeds.selected = place;
-            Some(Vec::new())
+            let place = find_tag_above(cx.app)?;
+            cx.app.ui.feeds.selected = place;
+            Some(())
         }
         FeedsRow::AllUnread
         | FeedsRow::Today
@@ -319,25 +321,26 @@ fn find_tag_above(app: &App) -> Option<usize> {
 }
 
 /// Handles a move to the right in the subscriptions pane: unfolds the selected tag. Returns `None` if no folded tag is selected.
-pub(crate) fn unfold_selected(app: &mut App) -> Option<Vec<ScreenEffect>> {
-    let pane = &app.ui.feeds;
-    let selected = pane.selected_row().filter(|_| app.ui.focus == Pane::Feeds)?;
+pub(crate) fn unfold_selected(cx: &mut Cx<'_>) -> Option<()> {
+    let pane = &cx.app.ui.feeds;
+    let selected = pane.selected_row().filter(|_| cx.app.ui.focus == Pane::Feeds)?;
     let FeedsRow::Tag(tag, _) = selected else { return None };
     let tag = Some(tag.clone()).filter(|tag| pane.folded.contains(tag))?;
-    Some(set_folded(app, &tag, false))
+    set_folded(cx, &tag, false);
+    Some(())
 }
 
 /// Folds or unfolds a tag. Folded tags are saved and stay folded after a restart.
-pub fn set_folded(app: &mut App, tag: &str, folded: bool) -> Vec<ScreenEffect> {
-    let known = &mut app.ui.feeds.folded;
+pub fn set_folded(cx: &mut Cx<'_>, tag: &str, folded: bool) {
+    let known = &mut cx.app.ui.feeds.folded;
     let changed = if folded { known.insert(tag.to_owned()) } else { known.remove(tag) };
     if !changed {
-        return Vec::new();
+        return;
     }
-    rebuild_rows(app);
-    let height = usize::from(app.ui.viewport.feeds_rows);
-    app.ui.feeds.keep_in_sight(height);
-    vec![ask_store(ScreenRequest::SaveFolded(app.ui.feeds.folded.clone()))]
+    rebuild_rows(cx.app);
+    let height = usize::from(cx.app.ui.viewport.feeds_rows);
+    cx.app.ui.feeds.keep_in_sight(height);
+    cx.out.push(ask_store(ScreenRequest::SaveFolded(cx.app.ui.feeds.folded.clone())));
 }
 
 /// Checks whether a row is a tag that hides its feeds.
@@ -346,37 +349,36 @@ pub fn is_folded(app: &App, row: &FeedsRow) -> bool {
 }
 
 /// Selects a row of the subscriptions pane. A feed that is hidden, because a tag is folded or it has no unread entries, is shown.
-pub(crate) fn select_row(app: &mut App, row: &FeedsRow) -> Vec<ScreenEffect> {
+pub(crate) fn select_row(cx: &mut Cx<'_>, row: &FeedsRow) {
     if let Some(feed) = row.feed() {
-        let effects = select_feed(app, feed);
-        if app.ui.feeds.selected_row().and_then(FeedsRow::feed) != Some(feed) {
+        select_feed(cx, feed);
+        if cx.app.ui.feeds.selected_row().and_then(FeedsRow::feed) != Some(feed) {
             // The selected feed is shown even if it has no unread entries.
-            app.ui.feeds.rows.push(row.clone());
-            app.ui.feeds.selected = app.ui.feeds.rows.len().saturating_sub(1);
-            rebuild_rows(app);
+            cx.app.ui.feeds.rows.push(row.clone());
+            cx.app.ui.feeds.selected = cx.app.ui.feeds.rows.len().saturating_sub(1);
+            rebuild_rows(cx.app);
         }
-        return effects;
+        return;
     }
-    let pane = &mut app.ui.feeds;
+    let pane = &mut cx.app.ui.feeds;
     pane.selected = pane.rows.iter().position(|other| other == row).unwrap_or(pane.selected);
-    Vec::new()
 }
 
 /// Selects a feed in the subscriptions pane, and unfolds the tags that hide it.
-pub(crate) fn select_feed(app: &mut App, feed: FeedKey) -> Vec<ScreenEffect> {
+pub(crate) fn select_feed(cx: &mut Cx<'_>, feed: FeedKey) {
     let is_it = |row: &FeedsRow| matches!(row, FeedsRow::Feed(key, _) if *key == feed);
-    let mut effects = Vec::new();
-    if !app.ui.feeds.rows.iter().any(is_it) {
+    if !cx.app.ui.feeds.rows.iter().any(is_it) {
         let tags =
-            app.engine.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
+            cx.app.engine.feeds.get(&feed).map(|feed| feed.record.tags.clone()).unwrap_or_default();
         let first = tags.first().cloned().unwrap_or_default();
         let hiding: Vec<String> =
             above(&first).chain([first.as_str()]).map(str::to_owned).collect();
-        effects.extend(hiding.iter().flat_map(|tag| set_folded(app, tag, false)));
+        for tag in &hiding {
+            set_folded(cx, tag, false);
+        }
     }
-    let pane = &mut app.ui.feeds;
+    let pane = &mut cx.app.ui.feeds;
     pane.selected = pane.rows.iter().position(is_it).unwrap_or(pane.selected);
-    effects
 }
 
 #[cfg(test)]
@@ -409,7 +411,7 @@ mod tag_tree_tests {
 mod tag_folds_tests {
     use crate::engine::store_work::Job;
     use crate::ui::panes::feeds_pane::*;
-    use crate::ui::sample_app::{app_with, jobs, select};
+    use crate::ui::sample_app::{app_with, jobs, noon, select};
 
     /// Returns the rows of the subscriptions pane below the smart lists, with one `>` per level of the tag tree.
     fn tree(app: &App) -> Vec<String> {
@@ -437,40 +439,47 @@ mod tag_folds_tests {
         let mut app = nested();
         assert_eq!(tree(&app), ["garden (2)", ">2", "garden/fruit (1)", ">>1", "3"]);
         select(&mut app, &FeedsRow::Tag("garden".into(), vec![FeedKey(2), FeedKey(1)]));
-        let effects = fold_selected(&mut app).unwrap();
+        let effects = Cx::run(&mut app, noon(), |cx| fold_selected(cx).unwrap());
         assert_eq!(tree(&app), ["garden (2)", "3"]);
         assert_eq!(jobs(&effects), [&Job::SaveFolded(["garden".to_owned()].into())]);
-        assert!(unfold_selected(&mut app).is_some());
+        assert!(unfold_selected(&mut Cx::new(&mut app, noon())).is_some());
         assert_eq!(tree(&app).len(), 5);
-        assert!(unfold_selected(&mut app).is_none(), "there is nothing left to unfold");
+        assert!(
+            unfold_selected(&mut Cx::new(&mut app, noon())).is_none(),
+            "there is nothing left to unfold"
+        );
     }
 
     #[test]
     fn left_moves_from_feed_to_tag_to_parent_tag() {
         let mut app = nested();
         select(&mut app, &FeedsRow::Feed(FeedKey(1), 2));
-        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert_eq!(Cx::run(&mut app, noon(), |cx| fold_selected(cx).unwrap()), []);
         assert!(
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden/fruit")
         );
-        assert!(fold_selected(&mut app).is_some());
-        assert_eq!(fold_selected(&mut app), Some(Vec::new()));
+        assert!(fold_selected(&mut Cx::new(&mut app, noon())).is_some());
+        assert_eq!(Cx::run(&mut app, noon(), |cx| fold_selected(cx).unwrap()), []);
         assert!(
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Tag(tag, _)) if tag == "garden")
         );
         select(&mut app, &FeedsRow::Feed(FeedKey(3), 0));
-        assert_eq!(fold_selected(&mut app), None, "a feed without a tag has nothing above it");
+        assert_eq!(
+            fold_selected(&mut Cx::new(&mut app, noon())),
+            None,
+            "a feed without a tag has nothing above it"
+        );
     }
 
     #[test]
     fn selecting_a_feed_in_folded_tags_unfolds_them() {
         let mut app = nested();
         for tag in ["garden/fruit", "garden"] {
-            set_folded(&mut app, tag, true);
+            Cx::run(&mut app, noon(), |cx| set_folded(cx, tag, true));
         }
         assert_eq!(tree(&app), ["garden (2)", "3"]);
-        assert_eq!(jobs(&select_feed(&mut app, FeedKey(1))).len(), 2);
+        assert_eq!(jobs(&Cx::run(&mut app, noon(), |cx| select_feed(cx, FeedKey(1)))).len(), 2);
         assert_eq!(app.ui.feeds.selected_row(), Some(&FeedsRow::Feed(FeedKey(1), 2)));
-        assert!(select_feed(&mut app, FeedKey(3)).is_empty());
+        assert!(Cx::run(&mut app, noon(), |cx| select_feed(cx, FeedKey(3))).is_empty());
     }
 }

@@ -18,69 +18,69 @@ use crate::engine::request::ScreenRequest;
 use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::scroll_list::{Distance, ScrollList, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 
 /// Moves the selection down (`true`) or up in the entry list.
-pub fn move_in_list(app: &mut App, down: bool, distance: Distance) -> Vec<ScreenEffect> {
-    let lines = u16::try_from(app.ui.row_shape().lines).unwrap_or(1).max(1);
-    let steps = distance.steps(app.ui.viewport.entries_rows / lines);
-    let list = &mut app.ui.list;
+pub fn move_in_list(cx: &mut Cx<'_>, down: bool, distance: Distance) {
+    let lines = u16::try_from(cx.app.ui.row_shape().lines).unwrap_or(1).max(1);
+    let steps = distance.steps(cx.app.ui.viewport.entries_rows / lines);
+    let list = &mut cx.app.ui.list;
     list.selected = moved(list.selected, list.total, down, steps);
-    load_visible_rows(app)
+    load_visible_rows(cx);
 }
 
 /// Scrolls so that the selected row is visible, and requests more rows if the selection is near the edge of the rows in memory.
-pub fn load_visible_rows(app: &mut App) -> Vec<ScreenEffect> {
-    let height = usize::from(app.ui.viewport.entries_rows);
-    let shape = app.ui.row_shape();
-    app.ui.list.keep_in_sight(height.max(1), shape, app.engine.zone);
-    let Some(wanted) = app.ui.list.wanted(height) else { return Vec::new() };
-    app.ui.list.waiting = true;
-    vec![ask_store(ScreenRequest::Rows(wanted))]
+pub fn load_visible_rows(cx: &mut Cx<'_>) {
+    let height = usize::from(cx.app.ui.viewport.entries_rows);
+    let shape = cx.app.ui.row_shape();
+    cx.app.ui.list.keep_in_sight(height.max(1), shape, cx.app.engine.zone);
+    let Some(wanted) = cx.app.ui.list.wanted(height) else { return };
+    cx.app.ui.list.waiting = true;
+    cx.out.push(ask_store(ScreenRequest::Rows(wanted)));
 }
 
 /// Opens the entry list of the selected row in the subscriptions pane, with its first row selected.
-pub fn open_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let number = app.ui.list.number.saturating_add(1);
-    let order = app.ui.chosen_order();
-    app.ui.list = Listing { number, order, waiting: true, fresh: true, ..Listing::default() };
-    app.ui.then = None;
-    app.ui.attention = ScrollList::default();
-    app.ui.marked.entries.clear();
-    forget_search(app);
+pub fn open_list(cx: &mut Cx<'_>) {
+    let number = cx.app.ui.list.number.saturating_add(1);
+    let order = cx.app.ui.chosen_order();
+    cx.app.ui.list = Listing { number, order, waiting: true, fresh: true, ..Listing::default() };
+    cx.app.ui.then = None;
+    cx.app.ui.attention = ScrollList::default();
+    cx.app.ui.marked.entries.clear();
+    forget_search(cx.app);
     // The entry in the reader pane belongs to the previous list.
-    (app.ui.reader, app.ui.opening) = (None, None);
-    let query = build_query(app, now);
-    app.ui.list.gaps.clone_from(&query.gaps);
-    let height = usize::from(app.ui.viewport.feeds_rows);
-    app.ui.feeds.keep_in_sight(height);
-    let rows = sight_rows(app.ui.viewport.entries_rows.into());
+    (cx.app.ui.reader, cx.app.ui.opening) = (None, None);
+    let query = build_query(cx.app, cx.now);
+    cx.app.ui.list.gaps.clone_from(&query.gaps);
+    let height = usize::from(cx.app.ui.viewport.feeds_rows);
+    cx.app.ui.feeds.keep_in_sight(height);
+    let rows = sight_rows(cx.app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
-    let mut effects = vec![ask_store(ScreenRequest::Rows(wanted))];
-    if matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))) {
-        effects.push(ScreenEffect::HurryIndex);
+    cx.out.push(ask_store(ScreenRequest::Rows(wanted)));
+    if matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))) {
+        cx.out.push(ScreenEffect::HurryIndex);
     }
-    effects
 }
 
 /// Rebuilds the open list. The selected entry stays selected.
-pub fn refresh_list(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let around = app.ui.list.selected_row().map(|row| row.key);
+pub fn refresh_list(cx: &mut Cx<'_>) {
+    let around = cx.app.ui.list.selected_row().map(|row| row.key);
     // If the first row is selected in an unfocused list, new entries appear above it. Otherwise, the visible rows stay in place.
-    let around = around.filter(|_| app.ui.list.selected > 0 || app.ui.focus != Pane::Feeds);
-    let query = build_query(app, now);
-    let list = &mut app.ui.list;
+    let around = around.filter(|_| cx.app.ui.list.selected > 0 || cx.app.ui.focus != Pane::Feeds);
+    let query = build_query(cx.app, cx.now);
+    let list = &mut cx.app.ui.list;
     list.waiting = true;
     list.gaps.clone_from(&query.gaps);
-    vec![ask_store(ScreenRequest::Rows(RowsWanted {
+    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
         rebuild: Some(query),
         around,
         asked: around.map(|_| list.selected),
         ..RowsWanted::at(list.number, list.offset, WINDOW_ROWS)
-    }))]
+    })));
 }
 
 /// Closes the search because another list is opened.
@@ -228,18 +228,18 @@ pub fn find_marks(app: &App) -> Marks {
 }
 
 /// Rebuilds the open list if the gaps in it have changed.
-pub fn follow_gaps(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if !app.ui.is_on() || app.ui.list.waiting || app.ui.search.is_some() {
-        return Vec::new();
+pub fn follow_gaps(cx: &mut Cx<'_>) {
+    if !cx.app.ui.is_on() || cx.app.ui.list.waiting || cx.app.ui.search.is_some() {
+        return;
     }
     // Building the query passes over all feeds, and this runs at each input: lists of unread entries show no gaps.
-    if app.ui.list.gaps.is_empty() && !can_show_gaps(app) {
-        return Vec::new();
+    if cx.app.ui.list.gaps.is_empty() && !can_show_gaps(cx.app) {
+        return;
     }
-    if build_query(app, now).gaps == app.ui.list.gaps {
-        return Vec::new();
+    if build_query(cx.app, cx.now).gaps == cx.app.ui.list.gaps {
+        return;
     }
-    refresh_list(app, now)
+    refresh_list(cx);
 }
 
 /// Checks whether the list of the gaps in all feeds is open.

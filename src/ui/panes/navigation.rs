@@ -1,7 +1,7 @@
 //! Moves between rows, panes and pages, sets flags of the selected entry, and marks all entries of a list as read.
 
 use backissue_core::history::Flag;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use super::load_rows::{move_in_list, open_list};
 use super::{attention, search_pane};
@@ -11,6 +11,7 @@ use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::Request;
 use crate::engine::wording::Span;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::reader::reading_position;
 use crate::ui::scroll_list::{Distance, moved};
@@ -19,39 +20,34 @@ use crate::ui::state::layout::{Arrangement, Pane};
 use crate::ui::state::reader::Reader;
 
 /// Moves the selection or scrolls, down (`true`) or up, in the focused pane.
-pub fn move_in_pane(
-    app: &mut App,
-    now: DateTime<Utc>,
-    down: bool,
-    distance: Distance,
-) -> Vec<ScreenEffect> {
-    let viewport = app.ui.viewport;
-    match app.ui.focus {
+pub fn move_in_pane(cx: &mut Cx<'_>, down: bool, distance: Distance) {
+    let viewport = cx.app.ui.viewport;
+    match cx.app.ui.focus {
         Pane::Feeds => {
-            let pane = &mut app.ui.feeds;
+            let pane = &mut cx.app.ui.feeds;
             let before = pane.selected;
             let steps = distance.steps(viewport.feeds_rows);
             pane.selected = moved(pane.selected, pane.rows.len(), down, steps);
-            if pane.selected == before { Vec::new() } else { open_list(app, now) }
+            if pane.selected != before {
+                open_list(cx);
+            }
         }
-        Pane::Entries if attention::is_open(app) => {
-            let count = concerns(&app.engine, now).len();
+        Pane::Entries if attention::is_open(cx.app) => {
+            let count = concerns(&cx.app.engine, cx.now).len();
             let page = usize::from(viewport.entries_rows) / attention::ROW_LINES;
-            let place = &mut app.ui.attention;
+            let place = &mut cx.app.ui.attention;
             let rows = u16::try_from(page).unwrap_or(u16::MAX);
             place.step(down, distance.steps(rows), count);
             place.keep_in_sight(count, page.max(1));
-            Vec::new()
         }
         Pane::Entries => {
-            let before = app.ui.list.selected;
-            let mut effects = move_in_list(app, down, distance);
-            let after = app.ui.list.selected;
-            effects.extend(reading_position::mark_passed(app, now, before, after));
-            effects
+            let before = cx.app.ui.list.selected;
+            move_in_list(cx, down, distance);
+            let after = cx.app.ui.list.selected;
+            reading_position::mark_passed(cx, before, after);
         }
         Pane::Reader => {
-            if let Some(reader) = app.ui.shown_reader_mut() {
+            if let Some(reader) = cx.app.ui.shown_reader_mut() {
                 let lines = reader.rendered.as_ref().map_or(0, |text| text.lines.len());
                 let last = lines.saturating_sub(usize::from(viewport.reader_rows));
                 reader.scroll = moved(
@@ -61,18 +57,17 @@ pub fn move_in_pane(
                     distance.steps(viewport.reader_rows),
                 );
             }
-            Vec::new()
         }
     }
 }
 
 /// Opens the Attention list and gives it the focus.
-pub fn open_attention(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let place = app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Attention);
-    let Some(place) = place else { return Vec::new() };
-    app.ui.feeds.selected = place;
-    app.ui.focus = Pane::Entries;
-    open_list(app, now)
+pub fn open_attention(cx: &mut Cx<'_>) {
+    let place = cx.app.ui.feeds.rows.iter().position(|row| *row == FeedsRow::Attention);
+    let Some(place) = place else { return };
+    cx.app.ui.feeds.selected = place;
+    cx.app.ui.focus = Pane::Entries;
+    open_list(cx);
 }
 
 /// Moves the focus to the pane on the right. The reader gets the focus only if an entry is already open in it.
@@ -94,45 +89,40 @@ pub const fn go_left(app: &mut App) {
 }
 
 /// Closes the topmost overlay, search or text. It never ends the program, unlike [`go_back`].
-pub fn close_open(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let is_open = app.ui.overlay.is_some() || app.ui.search.is_some();
-    if !is_open && app.ui.focus == Pane::Feeds {
-        return app.ui.say_only(now, "nothing is open · {back} quits");
+pub fn close_open(cx: &mut Cx<'_>) {
+    let is_open = cx.app.ui.overlay.is_some() || cx.app.ui.search.is_some();
+    if !is_open && cx.app.ui.focus == Pane::Feeds {
+        return cx.say("nothing is open · {back} quits");
     }
-    step_back(app, now)
+    step_back(cx);
 }
 
 /// Goes back one step: closes the topmost overlay or search, or else moves the focus to the left, or else ends the program. After a
 /// search is closed, the focus is on a list, even if the search was opened from the reader, because going back never opens a text.
-pub fn go_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let was_in_list = app.ui.focus != Pane::Reader;
-    let effects = step_back(app, now);
-    if was_in_list && app.ui.focus == Pane::Reader {
-        leave_text(app);
+pub fn go_back(cx: &mut Cx<'_>) {
+    let was_in_list = cx.app.ui.focus != Pane::Reader;
+    step_back(cx);
+    if was_in_list && cx.app.ui.focus == Pane::Reader {
+        leave_text(cx.app);
     }
-    effects
 }
 
-fn step_back(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.overlay.is_some() {
-        app.ui.uncover();
-        return Vec::new();
+fn step_back(cx: &mut Cx<'_>) {
+    if cx.app.ui.overlay.is_some() {
+        cx.app.ui.uncover();
+        return;
     }
-    match app.ui.focus {
-        Pane::Feeds | Pane::Entries if app.ui.search.is_some() => {
-            search_pane::leave_search(app, now)
-        }
+    match cx.app.ui.focus {
+        Pane::Feeds | Pane::Entries if cx.app.ui.search.is_some() => search_pane::leave_search(cx),
         Pane::Reader => {
-            if !app.ui.shown_reader_mut().is_some_and(Reader::return_from_place) {
-                leave_text(app);
+            if !cx.app.ui.shown_reader_mut().is_some_and(Reader::return_from_place) {
+                leave_text(cx.app);
             }
-            Vec::new()
         }
         Pane::Entries => {
-            app.ui.focus = Pane::Feeds;
-            Vec::new()
+            cx.app.ui.focus = Pane::Feeds;
         }
-        Pane::Feeds => vec![ScreenEffect::Quit],
+        Pane::Feeds => cx.out.push(ScreenEffect::Quit),
     }
 }
 
@@ -156,9 +146,9 @@ pub enum MarkPart {
 }
 
 /// Toggles a flag of the selected entry, such as read or starred.
-pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenEffect> {
-    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
-    let Some(key) = row.key.entry() else { return Vec::new() };
+pub fn toggle_mark(cx: &mut Cx<'_>, flag: Flag) {
+    let Some(row) = cx.app.ui.list.selected_row() else { return };
+    let Some(key) = row.key.entry() else { return };
     // An entry from the feed's history, or one that was unread for too long, counts as read even if the user never opened it. Toggling this state instead of the read
     // flag restores it when the key is pressed twice.
     let counts = flag == Flag::Read && !row.flags.was_opened();
@@ -170,34 +160,34 @@ pub fn toggle_mark(app: &mut App, now: DateTime<Utc>, flag: Flag) -> Vec<ScreenE
         flag
     };
     let value = !row.flags.get(flag);
-    app.ask(now, Request::Mark(MarkChange { keys: vec![key], flag, value }))
+    cx.ask(Request::Mark(MarkChange { keys: vec![key], flag, value }));
 }
 
 /// Marks the entries of the open list as read that are older than a duration, such as `3d`.
-pub fn mark_older_read(app: &mut App, now: DateTime<Utc>, age: &str) -> Vec<ScreenEffect> {
+pub fn mark_older_read(cx: &mut Cx<'_>, age: &str) {
     match age.parse::<Span>() {
         Ok(age) => {
             let age = TimeDelta::minutes(i64::from(age.minutes()));
-            mark_list_read(app, now, MarkPart::OlderThan(age))
+            mark_list_read(cx, MarkPart::OlderThan(age));
         }
-        Err(why) => app.ui.say_only(now, why),
+        Err(why) => cx.say(why),
     }
 }
 
 /// Marks entries of the open list as read: all of them, those above or below the selected one, or old ones.
-pub fn mark_list_read(app: &mut App, now: DateTime<Utc>, marked: MarkPart) -> Vec<ScreenEffect> {
-    let list = &mut app.ui.list;
+pub fn mark_list_read(cx: &mut Cx<'_>, marked: MarkPart) {
+    let list = &mut cx.app.ui.list;
     let selected = list.selected_row().map(|row| row.key);
     let part = match marked {
         MarkPart::All => Some(ListPart::All),
         MarkPart::Above => selected.map(ListPart::Above),
         MarkPart::Below => selected.map(ListPart::Below),
-        MarkPart::OlderThan(age) => now.checked_sub_signed(age).map(ListPart::Before),
+        MarkPart::OlderThan(age) => cx.now.checked_sub_signed(age).map(ListPart::Before),
     };
-    let Some(part) = part else { return Vec::new() };
+    let Some(part) = part else { return };
     list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));
     let number = list.number;
-    app.ask(now, Request::MarkListRead(number, part))
+    cx.ask(Request::MarkListRead(number, part));
 }
 
 #[cfg(test)]
@@ -208,13 +198,13 @@ mod tests {
     #[test]
     fn the_next_subscription_opens_its_list_and_both_ends_stop() {
         let mut app = app_with(&[("Orchard", &[])]);
-        let effects = move_in_pane(&mut app, noon(), true, Distance::One);
+        let effects = Cx::run(&mut app, noon(), |cx| move_in_pane(cx, true, Distance::One));
         assert_eq!(app.ui.feeds.selected, 1);
         assert!(rows_wanted(&effects).is_some_and(|wanted| wanted.rebuild.is_some()));
-        assert_eq!(move_in_pane(&mut app, noon(), true, Distance::All).len(), 1);
+        assert_eq!(Cx::run(&mut app, noon(), |cx| move_in_pane(cx, true, Distance::All)).len(), 1);
         assert_eq!(app.ui.feeds.selected, app.ui.feeds.rows.len() - 1);
-        assert!(move_in_pane(&mut app, noon(), true, Distance::Page).is_empty());
-        move_in_pane(&mut app, noon(), false, Distance::All);
+        assert!(Cx::run(&mut app, noon(), |cx| move_in_pane(cx, true, Distance::Page)).is_empty());
+        Cx::run(&mut app, noon(), |cx| move_in_pane(cx, false, Distance::All));
         assert_eq!(app.ui.feeds.selected, 0);
     }
 
@@ -233,7 +223,7 @@ mod tests {
             (true, Distance::One, 99),
             (false, Distance::All, 0),
         ] {
-            move_in_pane(&mut app, noon(), down, distance);
+            Cx::run(&mut app, noon(), |cx| move_in_pane(cx, down, distance));
             assert_eq!(app.ui.list.selected, selected, "{distance:?}");
         }
     }
@@ -243,10 +233,10 @@ mod tests {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.focus = Pane::Reader;
         for focus in [Pane::Entries, Pane::Feeds] {
-            assert!(go_back(&mut app, noon()).is_empty());
+            assert!(Cx::run(&mut app, noon(), |cx| go_back(cx)).is_empty());
             assert_eq!(app.ui.focus, focus);
         }
-        assert_eq!(go_back(&mut app, noon()), [ScreenEffect::Quit]);
+        assert_eq!(Cx::run(&mut app, noon(), |cx| go_back(cx)), [ScreenEffect::Quit]);
     }
 
     #[test]
@@ -254,7 +244,7 @@ mod tests {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.focus = Pane::Reader;
         for focus in [Pane::Entries, Pane::Feeds, Pane::Feeds] {
-            assert!(close_open(&mut app, noon()).is_empty());
+            assert!(Cx::run(&mut app, noon(), |cx| close_open(cx)).is_empty());
             assert_eq!(app.ui.focus, focus);
         }
         let told = app.ui.notice.map(|notice| notice.text);

@@ -6,26 +6,24 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use chrono::{DateTime, Utc};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{self, Role, StyledLine, StyledSpan};
 use crate::ui::app::App;
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::Find;
 
 /// Opens the input line for the wanted text.
-pub fn open_line(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(reader) = app.ui.shown_reader() else {
-        return app.ui.say_only(now, "open an entry first: {find} finds words in its text");
+pub fn open_line(cx: &mut Cx<'_>) {
+    let Some(reader) = cx.app.ui.shown_reader() else {
+        return cx.say("open an entry first: {find} finds words in its text");
     };
     let from = reader.scroll;
-    app.ui.find = Some(Find { wanted: String::new(), hit: None, from });
-    app.ui.open_prompt(Prompt::new(PromptPurpose::Find));
-    Vec::new()
+    cx.app.ui.find = Some(Find { wanted: String::new(), hit: None, from });
+    cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Find));
 }
 
 /// Takes the text typed so far, and shows its first hit at or below the line where the search began.
@@ -52,19 +50,18 @@ pub fn end(app: &mut App, cancelled: bool) {
 }
 
 /// Says how many hits there are, after the wanted text was typed.
-pub fn finish(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if app.ui.find.as_ref().is_some_and(|find| find.wanted.trim().is_empty()) {
-        end(app, true);
-        return Vec::new();
+pub fn finish(cx: &mut Cx<'_>) {
+    if cx.app.ui.find.as_ref().is_some_and(|find| find.wanted.trim().is_empty()) {
+        end(cx.app, true);
+        return;
     }
-    say_place(app, now);
-    Vec::new()
+    say_place(cx);
 }
 
 /// Shows the next (`true`) or previous hit. After the last hit comes the first. Returns `None` if nothing is being found.
-pub fn move_on(app: &mut App, now: DateTime<Utc>, down: bool) -> Option<Vec<ScreenEffect>> {
-    let hit = app.ui.find.as_ref()?.hit;
-    let hits = all_hits(app);
+pub fn move_on(cx: &mut Cx<'_>, down: bool) -> Option<()> {
+    let hit = cx.app.ui.find.as_ref()?.hit;
+    let hits = all_hits(cx.app);
     let place = hit.and_then(|hit| hits.iter().position(|other| *other == hit));
     let next = match (place, down) {
         (Some(place), true) => hits.get(place.saturating_add(1)).or(hits.first()),
@@ -75,9 +72,9 @@ pub fn move_on(app: &mut App, now: DateTime<Utc>, down: bool) -> Option<Vec<Scre
         (None, _) => hits.first(),
     };
     let next = next.copied();
-    select(app, next, 0);
-    say_place(app, now);
-    Some(Vec::new())
+    select(cx.app, next, 0);
+    say_place(cx);
+    Some(())
 }
 
 /// Selects a hit and scrolls so that it is visible. If there is none, shows the line where the search began.
@@ -97,9 +94,9 @@ fn select(app: &mut App, hit: Option<(usize, usize)>, from: usize) {
 }
 
 /// Says which of the hits is selected.
-fn say_place(app: &mut App, now: DateTime<Utc>) {
-    let Some(find) = &app.ui.find else { return };
-    let hits = all_hits(app);
+fn say_place(cx: &mut Cx<'_>) {
+    let Some(find) = &cx.app.ui.find else { return };
+    let hits = all_hits(cx.app);
     let place = find.hit.and_then(|hit| hits.iter().position(|other| *other == hit));
     let text = match place {
         Some(place) => format!(
@@ -107,11 +104,11 @@ fn say_place(app: &mut App, now: DateTime<Utc>) {
             find.wanted.trim(),
             place.saturating_add(1),
             hits.len(),
-            app.ui.words("{next-unread} next · {toggle-read} previous · {close} ends")
+            cx.app.ui.words("{next-unread} next · {toggle-read} previous · {close} ends")
         ),
         None => format!("'{}' is not in this text", find.wanted.trim()),
     };
-    app.ui.say(now, text);
+    cx.say(text);
 }
 
 /// Returns the line and first byte of all hits in the open text.
@@ -151,12 +148,11 @@ pub fn hits_in(line: &str, wanted: &str) -> Vec<Range<usize>> {
 const MARKS: (&str, &str) = ("‹", "›");
 
 /// Scrolls wide blocks sideways by half the width of the pane.
-pub fn move_blocks(app: &mut App, now: DateTime<Utc>, right: bool) -> Vec<ScreenEffect> {
-    let step = usize::from(app.ui.viewport.reader_columns / 2).max(1);
-    if !move_by_cells(app, right, step) {
-        app.ui.say(now, "nothing visible is wider than the pane");
+pub fn move_blocks(cx: &mut Cx<'_>, right: bool) {
+    let step = usize::from(cx.app.ui.viewport.reader_columns / 2).max(1);
+    if !move_by_cells(cx.app, right, step) {
+        cx.say("nothing visible is wider than the pane");
     }
-    Vec::new()
 }
 
 /// Scrolls wide blocks sideways by a number of cells. Returns `false` if no visible line is wider than the pane.

@@ -11,7 +11,6 @@
 use std::sync::Arc;
 
 use backissue_core::search::TextLength;
-use chrono::{DateTime, Utc};
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
@@ -19,6 +18,7 @@ use super::reading_position;
 use crate::engine::entries::page_fetches::why_unsupported;
 use crate::engine::request::Request;
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::{
     OF_AN_ENTRY_MAX, PictureAnswer, PicturePlace, PictureState, PictureWork, Pictures, Reader,
@@ -27,22 +27,22 @@ use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
 
 /// Requests the layout of the open entry's text, unless it has already been laid out for the width of the pane.
-pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
-    let (width, text_width) = (app.ui.viewport.reader_columns, app.ui.settings.text_width);
-    let Some(reader) = &mut app.ui.reader else { return Vec::new() };
+pub fn ask_lines(cx: &mut Cx<'_>) {
+    let (width, text_width) = (cx.app.ui.viewport.reader_columns, cx.app.ui.settings.text_width);
+    let Some(reader) = &mut cx.app.ui.reader else { return };
     if reader.width == width || width == 0 {
-        return Vec::new();
+        return;
     }
     reader.width = width;
     let (html, base) = reader.markup();
     let site =
-        app.engine.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
+        cx.app.engine.feeds.get(&reader.entry.key.feed).and_then(|feed| feed.record.site.clone());
     let (html, base) = (html.to_owned(), base.map(str::to_owned).or(site));
     let (key, source) = (reader.entry.key, reader.source);
     let enclosures = reader.entry.kept.enclosures.clone();
     // On the plain screen, which is made for screen readers, nothing scrolls sideways.
-    let slides = !app.ui.appearance.plain;
-    vec![ScreenEffect::Render(RenderWork {
+    let slides = !cx.app.ui.appearance.plain;
+    cx.out.push(ScreenEffect::Render(RenderWork {
         key,
         source,
         html,
@@ -51,7 +51,7 @@ pub fn ask_lines(app: &mut App) -> Vec<ScreenEffect> {
         width,
         text_width,
         slides,
-    })]
+    }));
 }
 
 /// Returns the number of columns to the left of running text in a pane that is wider than the text may be.
@@ -311,34 +311,30 @@ const DRAWINGS_MAX: usize = OF_AN_ENTRY_MAX;
 const STANDINGS_MAX: usize = 1000;
 
 /// Switches pictures on or off until the program ends.
-pub fn toggle_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let effects = switch_pictures(app, now, !app.ui.pictures.on);
-    let how = app.ui.pictures.graphics.protocol.word();
-    match cannot_be_shown(app).filter(|_| app.ui.pictures.on) {
-        Some(why) => app.ui.say(now, why),
-        None if app.ui.pictures.on => app.ui.say(
-            now,
-            format!("pictures on ({how}), fetched from their publishers as you read · I off"),
-        ),
-        None => app.ui.say(now, "pictures off: none are fetched or shown"),
+pub fn toggle_pictures(cx: &mut Cx<'_>) {
+    switch_pictures(cx, !cx.app.ui.pictures.on);
+    let how = cx.app.ui.pictures.graphics.protocol.word();
+    match cannot_be_shown(cx.app).filter(|_| cx.app.ui.pictures.on) {
+        Some(why) => cx.say(why),
+        None if cx.app.ui.pictures.on => cx
+            .say(format!("pictures on ({how}), fetched from their publishers as you read · I off")),
+        None => cx.say("pictures off: none are fetched or shown"),
     }
-    effects
 }
 
 /// Switches pictures on or off. When they are switched on, failed pictures are requested again.
-pub fn switch_pictures(app: &mut App, now: DateTime<Utc>, on: bool) -> Vec<ScreenEffect> {
-    let mut effects = Vec::new();
-    app.ui.pictures.on = on;
+pub fn switch_pictures(cx: &mut Cx<'_>, on: bool) {
+    cx.app.ui.pictures.on = on;
     if on {
-        app.ui
+        cx.app
+            .ui
             .pictures
             .standings
             .retain(|_, standing| !matches!(standing, PictureState::Failed(_)));
     } else {
-        effects.extend(app.ask(now, Request::DropPictures));
-        app.ui.pictures.drawings = Vec::new();
+        cx.ask(Request::DropPictures);
+        cx.app.ui.pictures.drawings = Vec::new();
     }
-    effects
 }
 
 /// Sets the protocol and cell size that the terminal uses for pictures.
@@ -351,32 +347,32 @@ pub fn set_graphics(app: &mut App, graphics: Graphics) {
 
 /// Adds lines for the pictures of the open text, and requests the pictures near the visible part. This function runs after every
 /// input.
-pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let mut effects = Vec::new();
-    let shown = are_shown(app);
-    let open = app.ui.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
-    if app.ui.pictures.entry != open {
-        effects.extend(app.ask(now, Request::DropPictures));
-        let standings = &mut app.ui.pictures.standings;
+pub fn follow_pictures(cx: &mut Cx<'_>) {
+    let shown = are_shown(cx.app);
+    let open = cx.app.ui.reader.as_ref().map(|reader| reader.entry.key).filter(|_| shown);
+    if cx.app.ui.pictures.entry != open {
+        cx.ask(Request::DropPictures);
+        let standings = &mut cx.app.ui.pictures.standings;
         if standings.len() > STANDINGS_MAX {
             standings.retain(|_, standing| *standing == PictureState::Asked);
         }
-        app.ui.pictures.entry = open;
-        app.ui.pictures.drawings.clear();
+        cx.app.ui.pictures.entry = open;
+        cx.app.ui.pictures.drawings.clear();
     }
-    arrange_pictures(app, shown);
+    arrange_pictures(cx.app, shown);
     if open.is_none() {
-        return effects;
+        return;
     }
-    let near = find_near(app);
+    let near = find_near(cx.app);
     for (url, place) in &near {
-        match app.ui.pictures.standings.get(url) {
+        match cx.app.ui.pictures.standings.get(url) {
             None => {
-                app.ui.pictures.standings.insert(url.clone(), PictureState::Sought);
-                effects.push(ScreenEffect::Picture(Box::new(PictureWork::Find(url.clone()))));
+                cx.app.ui.pictures.standings.insert(url.clone(), PictureState::Sought);
+                cx.out.push(ScreenEffect::Picture(Box::new(PictureWork::Find(url.clone()))));
             }
-            Some(PictureState::Kept(..)) if place.rows > 0 && !app.ui.pictures.drawing => {
-                effects.extend(draw_picture(app, url, place));
+            Some(PictureState::Kept(..)) if place.rows > 0 && !cx.app.ui.pictures.drawing => {
+                let drawing = draw_picture(cx.app, url, place);
+                cx.out.extend(drawing);
             }
             Some(
                 PictureState::Kept(..)
@@ -386,7 +382,6 @@ pub fn follow_pictures(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
             ) => {}
         }
     }
-    effects
 }
 
 /// Returns the pictures that are visible or at most one page away, nearest first.
@@ -432,20 +427,17 @@ fn draw_picture(app: &mut App, url: &str, place: &PicturePlace) -> Option<Screen
 }
 
 /// Handles the result of a job of the picture worker.
-pub fn take_answer(app: &mut App, now: DateTime<Utc>, news: PictureAnswer) -> Vec<ScreenEffect> {
+pub fn take_answer(cx: &mut Cx<'_>, news: PictureAnswer) {
     match news {
         PictureAnswer::Found(url, Some(Ok((width, height)))) => {
-            app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
-            Vec::new()
+            cx.app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
         }
         PictureAnswer::Found(url, Some(Err(why))) => {
-            app.ui.pictures.standings.insert(url, PictureState::Failed(why));
-            Vec::new()
+            cx.app.ui.pictures.standings.insert(url, PictureState::Failed(why));
         }
-        PictureAnswer::Found(url, None) => ask_picture(app, now, url),
+        PictureAnswer::Found(url, None) => ask_picture(cx, url),
         PictureAnswer::Drawn(wanted, drawn) => {
-            keep_drawing(app, &wanted, drawn);
-            Vec::new()
+            keep_drawing(cx.app, &wanted, drawn);
         }
     }
 }
@@ -470,24 +462,23 @@ fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, St
 }
 
 /// Requests a picture from its site because it is not cached, if such a request is allowed.
-fn ask_picture(app: &mut App, now: DateTime<Utc>, url: String) -> Vec<ScreenEffect> {
-    let text = app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
+fn ask_picture(cx: &mut Cx<'_>, url: String) {
+    let text = cx.app.ui.reader.as_ref().and_then(|reader| reader.rendered.as_ref());
     let still = text.is_some_and(|text| text.images.iter().any(|image| image.url == url));
-    let Some(key) = app.ui.pictures.entry.filter(|_| still) else {
+    let Some(key) = cx.app.ui.pictures.entry.filter(|_| still) else {
         // The user has opened another entry, so the picture is not needed any more.
-        app.ui.pictures.standings.remove(&url);
-        return Vec::new();
+        cx.app.ui.pictures.standings.remove(&url);
+        return;
     };
     let asked = match why_unsupported(&url) {
         Some(why) => Err(why.into()),
-        None => app.try_ask(now, Request::FetchPicture { key, url: url.clone() }),
+        None => cx.try_ask(Request::FetchPicture { key, url: url.clone() }),
     };
-    let (standing, effects) = match asked {
-        Ok(effects) => (PictureState::Asked, effects),
-        Err(why) => (PictureState::Failed(why.into()), Vec::new()),
+    let standing = match asked {
+        Ok(()) => PictureState::Asked,
+        Err(why) => PictureState::Failed(why.into()),
     };
-    app.ui.pictures.standings.insert(url, standing);
-    effects
+    cx.app.ui.pictures.standings.insert(url, standing);
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::engine::external::external_run::RunPurpose;
 use crate::engine::external::run_external;
 use crate::engine::request::{Request, ScreenRequest};
 use crate::ui::app::App;
+use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::list_panel::KeyOutcome;
@@ -31,109 +32,98 @@ use crate::ui::state::reader::{HintAction, LinkHints, TextSource};
 const PAGES_UNASKED: usize = 10;
 
 /// Opens the pages of the marked entries in the browser. Returns `None` if no entry is marked.
-fn open_marked(app: &mut App, now: DateTime<Utc>) -> Option<Vec<ScreenEffect>> {
-    if app.ui.focus != Pane::Entries || app.ui.marked.entries.is_empty() {
+fn open_marked(cx: &mut Cx<'_>) -> Option<()> {
+    if cx.app.ui.focus != Pane::Entries || cx.app.ui.marked.entries.is_empty() {
         return None;
     }
-    let marked = &app.ui.marked.entries;
-    let rows = app.ui.list.rows.iter();
+    let marked = &cx.app.ui.marked.entries;
+    let rows = cx.app.ui.list.rows.iter();
     let pages: Vec<(EntryKey, String)> = rows
         .filter_map(|row| Some((row.key.entry()?, row.link.as_deref()?)))
-        .map(|(key, link)| (key, app.ui.settings.link(link).into_owned()))
+        .map(|(key, link)| (key, cx.app.ui.settings.link(link).into_owned()))
         .filter(|(key, _)| marked.contains(key))
         .collect();
     let count = pages.len();
     if count <= PAGES_UNASKED {
-        return Some(open_pages(app, now, pages));
+        return {
+            open_pages(cx, pages);
+            Some(())
+        };
     }
     let text = format!("Open {count} pages in the browser? y/n");
-    app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::OpenPages(pages) }));
-    Some(Vec::new())
+    cx.app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::OpenPages(pages) }));
+    Some(())
 }
 
 /// Opens pages of entries in the browser, and marks the entries as read as one change.
-pub fn open_pages(
-    app: &mut App,
-    now: DateTime<Utc>,
-    pages: Vec<(EntryKey, String)>,
-) -> Vec<ScreenEffect> {
-    app.ui.marked.entries.clear();
-    let (mut effects, mut keys, count) = (Vec::new(), Vec::new(), pages.len());
+pub fn open_pages(cx: &mut Cx<'_>, pages: Vec<(EntryKey, String)>) {
+    cx.app.ui.marked.entries.clear();
+    let (mut keys, count) = (Vec::new(), pages.len());
     for (key, link) in pages {
-        count_reading::count(app, now, key.feed, Reading::Browsed);
-        effects.extend(app.ask(now, Request::Open { link, attached: None }));
-        let row = app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
+        count_reading::count(cx.app, cx.now, key.feed, Reading::Browsed);
+        cx.ask(Request::Open { link, attached: None });
+        let row = cx.app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
         keys.extend(row.is_some_and(|row| row.flags.is_unread()).then_some(key));
     }
-    if !keys.is_empty() && app.ui.settings.mark_read != MarkRead::Never {
+    if !keys.is_empty() && cx.app.ui.settings.mark_read != MarkRead::Never {
         let mark = MarkChange { keys, flag: Flag::Read, value: true };
-        effects.extend(app.ask(now, Request::Mark(mark)));
+        cx.ask(Request::Mark(mark));
     }
-    app.ui.say(now, format!("opening {}", counted_words(count, "page", "pages")));
-    effects
+    cx.say(format!("opening {}", counted_words(count, "page", "pages")));
 }
 
 /// Opens the web page of the selected entry, or the pages of the marked entries, in the browser and marks the entries as read.
-pub fn open_page(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if let Some(effects) = open_marked(app, now) {
-        return effects;
+pub fn open_page(cx: &mut Cx<'_>) {
+    if let Some(()) = open_marked(cx) {
+        return;
     }
-    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
+    let Some(row) = cx.app.ui.list.selected_row() else { return };
     if let RowKey::Gap(feed, gap) = row.key {
-        return open_missing(app, now, feed, gap);
+        return open_missing(cx, feed, gap);
     }
     let (key, link, unread) = (row.key.entry(), row.link.clone(), row.flags.is_unread());
     let (Some(key), Some(link)) = (key, link) else {
-        return app.ui.say_only(now, "this entry has no link");
+        return cx.say("this entry has no link");
     };
-    let link = app.ui.settings.link(&link).into_owned();
-    app.ui.say(now, format!("opening {link}"));
-    count_reading::count(app, now, key.feed, Reading::Browsed);
-    let mut effects = app.ask(now, Request::Open { link, attached: None });
-    if unread && app.ui.settings.mark_read != MarkRead::Never {
-        effects.extend(app.ask(
-            now,
-            Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }),
-        ));
+    let link = cx.app.ui.settings.link(&link).into_owned();
+    cx.say(format!("opening {link}"));
+    count_reading::count(cx.app, cx.now, key.feed, Reading::Browsed);
+    cx.ask(Request::Open { link, attached: None });
+    if unread && cx.app.ui.settings.mark_read != MarkRead::Never {
+        cx.ask(Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }));
     }
-    effects
 }
 
 /// Opens the address of the document that is missing at a gap in the browser.
-fn open_missing(
-    app: &mut App,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    gap: GapKey,
-) -> Vec<ScreenEffect> {
-    let Some(link) = missing_address(app, now, feed, gap) else {
-        return app.ui.say_only(now, "this gap has no address");
+fn open_missing(cx: &mut Cx<'_>, feed: FeedKey, gap: GapKey) {
+    let Some(link) = missing_address(cx.app, cx.now, feed, gap) else {
+        return cx.say("this gap has no address");
     };
-    show_in_browser(app, now, link)
+    show_in_browser(cx, link);
 }
 
 /// Opens the page with the comments on the open entry in the browser.
-pub fn open_comments(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let reader = app.ui.shown_reader();
+pub fn open_comments(cx: &mut Cx<'_>) {
+    let reader = cx.app.ui.shown_reader();
     let Some(link) = reader.and_then(|reader| reader.entry.kept.comments.clone()) else {
-        return app.ui.say_only(now, "this entry names no page with comments");
+        return cx.say("this entry names no page with comments");
     };
-    show_in_browser(app, now, link)
+    show_in_browser(cx, link);
 }
 
 /// Opens the Internet Archive's copies of the selected entry's page, or of a gap's address, in the browser.
-pub fn open_copies(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let Some(row) = app.ui.list.selected_row() else { return Vec::new() };
+pub fn open_copies(cx: &mut Cx<'_>) {
+    let Some(row) = cx.app.ui.list.selected_row() else { return };
     let address = match row.key {
-        RowKey::Gap(feed, gap) => missing_address(app, now, feed, gap),
+        RowKey::Gap(feed, gap) => missing_address(cx.app, cx.now, feed, gap),
         RowKey::Entry(_) => row.link.clone(),
     };
     let Some(address) = address else {
-        return app.ui.say_only(now, "there is no address to look up here");
+        return cx.say("there is no address to look up here");
     };
-    let base = app.engine.settings.history.internet_archive.trim_end_matches('/');
+    let base = cx.app.engine.settings.history.internet_archive.trim_end_matches('/');
     let link = format!("{base}/web/*/{address}");
-    show_in_browser(app, now, link)
+    show_in_browser(cx, link);
 }
 
 /// Returns the address of the document that is missing at a gap. Returns `None` if the address is not known.
@@ -142,9 +132,9 @@ fn missing_address(app: &App, now: DateTime<Utc>, feed: FeedKey, gap: GapKey) ->
     Some(gap.edge.url).filter(|url| !url.is_empty())
 }
 
-fn show_in_browser(app: &mut App, now: DateTime<Utc>, link: String) -> Vec<ScreenEffect> {
-    app.ui.say(now, format!("opening {link}"));
-    app.ask(now, Request::Open { link, attached: None })
+fn show_in_browser(cx: &mut Cx<'_>, link: String) {
+    cx.say(format!("opening {link}"));
+    cx.ask(Request::Open { link, attached: None });
 }
 
 /// Letters of the hints, those under the fingers first. `y` copies a link, so it is none of them.
@@ -154,27 +144,23 @@ const LETTERS: [char; 25] = [
 ];
 
 /// Shows hints on the visible links.
-pub fn open_hints(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    if labels(app).is_empty() {
-        return app.ui.say_only(
-            now,
-            "no link in the visible text · {open-in-browser} opens the entry itself",
-        );
+pub fn open_hints(cx: &mut Cx<'_>) {
+    if labels(cx.app).is_empty() {
+        return cx.say("no link in the visible text · {open-in-browser} opens the entry itself");
     }
-    app.ui.lay_over(Overlay::Hints(LinkHints::default()));
-    app.ui
-        .say_only(now, "a letter opens its link · y first: copy it · | first: pass it to a command")
+    cx.app.ui.lay_over(Overlay::Hints(LinkHints::default()));
+    cx.say("a letter opens its link · y first: copy it · | first: pass it to a command");
 }
 
 /// Handles a key while hints are shown.
-pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
-    let Some(Overlay::Hints(hints)) = &mut app.ui.overlay else { return KeyOutcome::Passed };
+pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
+    let Some(Overlay::Hints(hints)) = &mut cx.app.ui.overlay else { return KeyOutcome::Passed };
     let char = match key {
         Key { code: Code::Char('c'), ctrl: true } => return KeyOutcome::Passed,
         Key { code: Code::Char(char), ctrl: false } => char,
         Key { .. } => {
-            app.ui.uncover();
-            return KeyOutcome::Done(Vec::new());
+            cx.app.ui.uncover();
+            return KeyOutcome::Done;
         }
     };
     match char {
@@ -183,34 +169,37 @@ pub fn press_key(app: &mut App, now: DateTime<Utc>, key: Key) -> KeyOutcome {
         letter => hints.typed.push(letter),
     }
     let LinkHints { typed, does } = hints.clone();
-    let labels = labels(app);
+    let labels = labels(cx.app);
     let chosen = labels.iter().find(|(_, label)| *label == typed).map(|(number, _)| *number);
     let could_be = labels.iter().any(|(_, label)| label.starts_with(&typed));
     if let Some(number) = chosen {
-        app.ui.uncover();
-        return KeyOutcome::Done(use_link(app, now, number, does));
+        cx.app.ui.uncover();
+        return {
+            use_link(cx, number, does);
+            KeyOutcome::done(())
+        };
     }
     if !could_be {
-        app.ui.uncover();
-        app.ui.say(now, format!("no link has the hint '{typed}'"));
+        cx.app.ui.uncover();
+        cx.say(format!("no link has the hint '{typed}'"));
     } else if does != HintAction::Open {
         let what = if does == HintAction::Copy { "copies" } else { "passes on" };
-        app.ui.say(now, format!("a letter {what} its link"));
+        cx.say(format!("a letter {what} its link"));
     }
-    KeyOutcome::Done(Vec::new())
+    KeyOutcome::Done
 }
 
 /// Opens, copies or passes on the link with a number.
-fn use_link(app: &mut App, now: DateTime<Utc>, number: u16, does: HintAction) -> Vec<ScreenEffect> {
+fn use_link(cx: &mut Cx<'_>, number: u16, does: HintAction) {
     if does == HintAction::Open {
-        return open_entry::follow_link(app, now, number);
+        return open_entry::follow_link(cx, number);
     }
-    let Some(reader) = app.ui.shown_reader() else { return Vec::new() };
+    let Some(reader) = cx.app.ui.shown_reader() else { return };
     let link = reader.rendered.as_ref().and_then(|text| text.target(number));
-    let Some(link) = link.map(|link| link.url.clone()) else { return Vec::new() };
+    let Some(link) = link.map(|link| link.url.clone()) else { return };
     match does {
-        HintAction::Open | HintAction::Copy => copy(app, now, "copied", &link),
-        HintAction::Pipe => ask_command_for(app, now, Some(link)),
+        HintAction::Open | HintAction::Copy => copy(cx, "copied", &link),
+        HintAction::Pipe => ask_command_for(cx, Some(link)),
     }
 }
 
@@ -246,27 +235,27 @@ const TOLD_CELLS: usize = 200;
 
 /// Copies the address of the selected feed if the subscriptions pane has the focus or the Attention list is open. Otherwise, copies
 /// the link of the selected entry.
-pub fn copy_link(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let of_feed = app.ui.focus == Pane::Feeds || attention::is_open(app);
+pub fn copy_link(cx: &mut Cx<'_>) {
+    let of_feed = cx.app.ui.focus == Pane::Feeds || attention::is_open(cx.app);
     let link = if of_feed {
-        let selected = attention::selected_subscription(app, now);
+        let selected = attention::selected_subscription(cx.app, cx.now);
         selected.map(|(_, subscription)| subscription.record.url.clone())
     } else {
-        let link = app.ui.list.selected_row().and_then(|row| row.link.as_deref());
-        link.map(|link| app.ui.settings.link(link).into_owned())
+        let link = cx.app.ui.list.selected_row().and_then(|row| row.link.as_deref());
+        link.map(|link| cx.app.ui.settings.link(link).into_owned())
     };
     let what = if of_feed { "copied the feed's address" } else { "copied" };
-    copy(app, now, what, &link.unwrap_or_default())
+    copy(cx, what, &link.unwrap_or_default());
 }
 
 /// Copies a link, and then says so with the given words.
-pub fn copy(app: &mut App, now: DateTime<Utc>, what: &str, link: &str) -> Vec<ScreenEffect> {
+pub fn copy(cx: &mut Cx<'_>, what: &str, link: &str) {
     let link = clean_link(link);
     if link.is_empty() || link.len() > COPIED_MAX {
-        return app.ui.say_only(now, "there is no link to copy here");
+        return cx.say("there is no link to copy here");
     }
     let told = format!("{what}: {}", one_line(&link, TOLD_CELLS));
-    vec![ScreenEffect::Copy { text: link, told }]
+    cx.out.push(ScreenEffect::Copy { text: link, told });
 }
 
 /// Removes white space and control characters from a link. A terminal, or a program that the link is pasted into, could interpret
@@ -277,22 +266,17 @@ fn clean_link(link: &str) -> String {
 
 /// Opens the input line for an external command that receives the selected entry. The line is empty;
 /// Up puts the last command into it, or else the configured one.
-pub fn ask_command(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    ask_command_for(app, now, None)
+pub fn ask_command(cx: &mut Cx<'_>) {
+    ask_command_for(cx, None);
 }
 
 /// Opens the input line as [`ask_command`] does. If a link of the text is given, the command receives it in place of the entry's own.
-pub fn ask_command_for(
-    app: &mut App,
-    now: DateTime<Utc>,
-    link: Option<String>,
-) -> Vec<ScreenEffect> {
-    app.ui.piped_link = link;
-    if selected_entry(app).is_none() {
-        return app.ui.say_only(now, "select an entry first: {pipe} passes it to a command");
+pub fn ask_command_for(cx: &mut Cx<'_>, link: Option<String>) {
+    cx.app.ui.piped_link = link;
+    if selected_entry(cx.app).is_none() {
+        return cx.say("select an entry first: {pipe} passes it to a command");
     }
-    app.ui.open_prompt(Prompt::new(PromptPurpose::Pipe));
-    Vec::new()
+    cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Pipe));
 }
 
 /// Puts the last command into the input line, or else the configured one.
@@ -309,18 +293,18 @@ fn selected_entry(app: &App) -> Option<EntryKey> {
 }
 
 /// Parses the typed command, and requests the selected entry for it from the store.
-pub fn take_command(app: &mut App, now: DateTime<Utc>, text: &str) -> Vec<ScreenEffect> {
-    let Some(key) = selected_entry(app) else { return Vec::new() };
+pub fn take_command(cx: &mut Cx<'_>, text: &str) {
+    let Some(key) = selected_entry(cx.app) else { return };
     // Kept even if it is refused, so that it can be mended.
-    app.ui.piped = Some(text.trim().to_owned()).filter(|typed| !typed.is_empty());
+    cx.app.ui.piped = Some(text.trim().to_owned()).filter(|typed| !typed.is_empty());
     match ExternalCommand::typed_at_prompt(text) {
         Ok(command) => {
-            app.ui.say(now, format!("passing the entry to {}", command.program()));
-            let link = app.ui.piped_link.take();
-            app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
-            vec![ask_store(ScreenRequest::Entry(key))]
+            cx.say(format!("passing the entry to {}", command.program()));
+            let link = cx.app.ui.piped_link.take();
+            cx.app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
+            cx.out.push(ask_store(ScreenRequest::Entry(key)));
         }
-        Err(why) => app.ui.complain_only(now, why.to_string()),
+        Err(why) => cx.complain(why.to_string()),
     }
 }
 

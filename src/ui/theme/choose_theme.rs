@@ -1,30 +1,26 @@
 //! Selects a theme, or the layout of the panes, with a key or by name.
 
-use chrono::{DateTime, Utc};
-
 use super::colours::Colours;
 use super::theme_roles;
 use crate::ui::app::{App, SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
-use crate::ui::effect::ScreenEffect;
+use crate::ui::cx::Cx;
 use crate::ui::settings::LayoutChoice;
 use crate::ui::state::layout::{Arrangement, LIST_SHARE, LIST_SHARES, share_of};
 
 /// Switches to the next available theme.
-pub fn choose_next(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let appearance = &mut app.ui.appearance;
+pub fn choose_next(cx: &mut Cx<'_>) {
+    let appearance = &mut cx.app.ui.appearance;
     let next = appearance.chosen.saturating_add(1);
     appearance.chosen = if next < appearance.themes.len() { next } else { 0 };
-    keep_theme(app, now);
-    Vec::new()
+    keep_theme(cx);
 }
 
 /// Switches to the theme with the given name. An unknown name is reported in the status line.
-pub fn choose_theme(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
-    match app.ui.appearance.choose(name) {
-        Ok(()) => keep_theme(app, now),
-        Err(why) => app.ui.complain(now, why.to_string()),
+pub fn choose_theme(cx: &mut Cx<'_>, name: &str) {
+    match cx.app.ui.appearance.choose(name) {
+        Ok(()) => keep_theme(cx),
+        Err(why) => cx.complain(why.to_string()),
     }
-    Vec::new()
 }
 
 /// Applies the colour of the terminal's background, which the terminal has reported: on a light one the light theme is used, unless a
@@ -38,16 +34,16 @@ pub fn follow_ground(app: &mut App) {
 }
 
 /// Remembers the theme that the user has chosen, and names it in the status line.
-fn keep_theme(app: &mut App, now: DateTime<Utc>) {
-    app.ui.theme = app.ui.appearance.theme().map(|theme| theme.name.clone());
-    let appearance = &app.ui.appearance;
+fn keep_theme(cx: &mut Cx<'_>) {
+    cx.app.ui.theme = cx.app.ui.appearance.theme().map(|theme| theme.name.clone());
+    let appearance = &cx.app.ui.appearance;
     let name = appearance.theme().map_or("", |theme| theme.name.as_str());
     let text = if appearance.colours == Colours::None {
         format!("theme {name}: this terminal shows no colours (NO_COLOR or TERM)")
     } else {
         format!("theme {name}")
     };
-    app.ui.say(now, text);
+    cx.say(text);
 }
 
 /// Percent by which a key changes the share of the list.
@@ -62,51 +58,46 @@ const LAYOUTS: [(LayoutChoice, &str); 4] = [
 ];
 
 /// Switches to the next layout in the list.
-pub fn choose_next_layout(app: &mut App, now: DateTime<Utc>) -> Vec<ScreenEffect> {
-    let chosen = app.ui.layout_choice();
+pub fn choose_next_layout(cx: &mut Cx<'_>) {
+    let chosen = cx.app.ui.layout_choice();
     let place = LAYOUTS.iter().position(|(layout, _)| *layout == chosen).unwrap_or(0);
     let next = LAYOUTS.iter().cycle().nth(place.saturating_add(1));
-    choose(app, now, next)
+    choose(cx, next);
 }
 
 /// Switches to the layout with the given name. An unknown name is reported in the status line.
-pub fn choose_layout(app: &mut App, now: DateTime<Utc>, name: &str) -> Vec<ScreenEffect> {
+pub fn choose_layout(cx: &mut Cx<'_>, name: &str) {
     let found = LAYOUTS.iter().find(|(_, known)| *known == name);
     if found.is_none() {
         let text = format!("unknown layout '{name}'; the layouts are auto, three, two, one");
-        app.ui.complain(now, text);
+        cx.complain(text);
     }
-    choose(app, now, found)
+    choose(cx, found);
 }
 
-fn choose(
-    app: &mut App,
-    now: DateTime<Utc>,
-    layout: Option<&(LayoutChoice, &str)>,
-) -> Vec<ScreenEffect> {
+fn choose(cx: &mut Cx<'_>, layout: Option<&(LayoutChoice, &str)>) {
     if let Some((layout, name)) = layout {
-        app.ui.layout = Some(*layout);
-        let words = words(*layout, app.ui.usual_arrangement());
-        app.ui.say(now, format!("layout {name}: {words}"));
+        cx.app.ui.layout = Some(*layout);
+        let words = words(*layout, cx.app.ui.usual_arrangement());
+        cx.say(format!("layout {name}: {words}"));
     }
-    Vec::new()
 }
 
 /// Gives the list more or less of the space that it shares with the text.
-pub fn resize_list(app: &mut App, now: DateTime<Utc>, larger: bool) -> Vec<ScreenEffect> {
-    let (shared, layout) = (app.ui.viewport.shared, app.ui.pane_layout());
+pub fn resize_list(cx: &mut Cx<'_>, larger: bool) {
+    let (shared, layout) = (cx.app.ui.viewport.shared, cx.app.ui.pane_layout());
     let usual = match layout.arrangement {
         Arrangement::Wide => share_of(layout.entries, shared.columns),
         Arrangement::Stacked => LIST_SHARE,
         Arrangement::Medium | Arrangement::Narrow => {
-            return app.ui.say_only(now, "the list and the text do not share this screen");
+            return cx.say("the list and the text do not share this screen");
         }
     };
-    let share = app.ui.list_share().unwrap_or(usual);
+    let share = cx.app.ui.list_share().unwrap_or(usual);
     let share = if larger { share.saturating_add(STEP) } else { share.saturating_sub(STEP) };
     let share = share.clamp(*LIST_SHARES.start(), *LIST_SHARES.end());
-    app.ui.list_share = Some(share);
-    app.ui.say_only(now, format!("the list has {share} % beside the text"))
+    cx.app.ui.list_share = Some(share);
+    cx.say(format!("the list has {share} % beside the text"));
 }
 
 /// Moves the border between the list and the text to a cell of the screen.
@@ -168,11 +159,11 @@ mod tests {
         app.ui.size = (80, 24);
         let mut told = Vec::new();
         for name in ["three", "two", "one", "auto"] {
-            choose_layout(&mut app, noon(), name);
+            Cx::run(&mut app, noon(), |cx| choose_layout(cx, name));
             told.push(app.ui.notice.take().unwrap().text);
         }
         app.ui.size = (50, 12);
-        choose_layout(&mut app, noon(), "two");
+        Cx::run(&mut app, noon(), |cx| choose_layout(cx, "two"));
         told.push(app.ui.notice.take().unwrap().text);
         assert_eq!(
             told,
@@ -193,7 +184,7 @@ mod tests {
         for size in [(140, 40), (110, 40), (80, 24), (80, 15), (50, 24)] {
             app.ui.size = size;
             let all = (0..4).map(|_| {
-                choose_next_layout(&mut app, noon());
+                Cx::run(&mut app, noon(), |cx| choose_next_layout(cx));
                 app.ui.arrangement()
             });
             seen.push(all.collect::<Vec<_>>());

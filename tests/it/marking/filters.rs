@@ -3,6 +3,7 @@
 use crate::support::store_port::{self, Kind};
 use crate::support::world::{World, rss, start};
 use backissue::engine::request::{Effect, Input, Request};
+use backissue::ui::cx::Cx;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::state::overlay::Overlay;
 use backissue::ui::update::update;
@@ -286,7 +287,7 @@ fn filters_marks_and_undo_return_to_the_start_state() {
 fn unrelated_error_does_not_stop_a_filter() {
     let mut world = world();
     let rule = EntryFilter { id: 1, query: "Sponsored".into(), ..EntryFilter::default() };
-    let asked = world.app.ask(start(), Request::SaveFilter(Box::new(rule)));
+    let asked = Cx::run(&mut world.app, start(), |cx| cx.ask(Request::SaveFilter(Box::new(rule))));
     assert!(asked.first().is_some_and(|it| Kind::WritesFilters.starts(it)), "{asked:?}");
     world.tell(Input::Trouble("no browser".into()));
     world.tell(store_port::other_write_failed("no room"));

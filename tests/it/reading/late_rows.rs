@@ -6,6 +6,7 @@ use crate::support::world::{World, start};
 use backissue::engine::entries::entry_view::LoadedEntry;
 use backissue::engine::entries::rows::RowsLoaded;
 use backissue::engine::request::Input;
+use backissue::ui::cx::Cx;
 use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key, parse_key};
 use backissue::ui::panes::load_rows::{open_list, refresh_list};
@@ -22,7 +23,7 @@ fn refreshing() -> (World, Input) {
     let feed = rss("Orchard Notes", &items);
     let mut world = World::subscribed(120, 36, &[("https://orchard.example/feed", &feed, &[])]);
     world.press("l");
-    let asked = refresh_list(&mut world.app, start());
+    let asked = Cx::run(&mut world.app, start(), refresh_list);
     let wanted = rows_wanted(&asked);
     let list = &world.app.ui.list;
     let found = wanted.around.and_then(|key| list.rows.iter().position(|row| row.key == key));
@@ -87,7 +88,7 @@ fn keys_typed_ahead_act_on_what_an_earlier_key_opens() {
         assert_eq!((row.title.as_str(), row.flags.is_starred()), (title, true));
         assert_eq!(world.app.engine.starred(), 1, "{title}");
         // If the store does not answer, keys act on what is shown.
-        drop(open_list(&mut world.app, start()));
+        drop(Cx::run(&mut world.app, start(), open_list));
         assert!(update(&mut world.app, start(), key(Code::Char('?'))).is_empty());
         assert!(world.app.ui.overlay.is_none());
         update(&mut world.app, start() + TimeDelta::seconds(4), key(Code::Esc));
@@ -178,7 +179,7 @@ fn change_during_a_partial_load_is_shown_afterwards() {
     let hives = numbered("Hives", "Hive", 300, 1);
     let mut world = World::subscribed(120, 36, &[("https://hives.example/feed", &hives, &[])]);
     // A finished poll marks the list as stale before the first rows of the list arrive.
-    let asked = open_list(&mut world.app, start());
+    let asked = Cx::run(&mut world.app, start(), open_list);
     world.app.ui.list.stale = true;
     world.perform(asked);
     let list = &world.app.ui.list;
