@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &EntriesArgs) -> Resul
     let now = clock::now();
     let since = args.since.as_deref().map(lookup::parse_instant).transpose()?;
     let engine = context.engine()?;
-    let scope = find_scope(context, &engine, args, since, now)?;
+    let scope = find_scope(context, &engine, args, since)?;
     let show = match (args.unread, args.starred, args.hidden) {
         (true, _, _) => Show::Unread,
         (_, true, _) => Show::Starred,
@@ -107,7 +107,6 @@ fn find_scope(
     engine: &Engine,
     args: &EntriesArgs,
     since: Option<DateTime<Utc>>,
-    now: DateTime<Utc>,
 ) -> Result<Scope, Failure> {
     let feed = args.feed.as_deref().map(|typed| lookup::find_subscription(engine, typed));
     let feed = feed.transpose()?;
@@ -117,8 +116,7 @@ fn find_scope(
         };
         return Ok(feed.map_or_else(everywhere, |feed| Scope::Feeds(vec![feed])));
     };
-    let mut matching = search_query::resolve(engine, now, text, false)
-        .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
+    let mut matching = resolve(engine, text)?;
     matching.feeds.retain(|key| feed.is_none_or(|feed| feed == *key));
     matching.hidden |= args.hidden;
     if let Some(since) = since {
@@ -128,6 +126,45 @@ fn find_scope(
         catch_up(context)?;
     }
     Ok(Scope::Found(Box::new(matching)))
+}
+
+/// Returns the entries that a query finds; if it needs the search index, waits until the index is up to date.
+pub(in crate::cli) fn found_by(
+    context: &CommandContext,
+    engine: &Engine,
+    text: &str,
+) -> Result<Scope, Failure> {
+    let matching = resolve(engine, text)?;
+    if matching.has_words() {
+        catch_up(context)?;
+    }
+    Ok(Scope::Found(Box::new(matching)))
+}
+
+/// Parses a query and looks up its names.
+pub(in crate::cli) fn resolve(engine: &Engine, text: &str) -> Result<Matching, Failure> {
+    search_query::resolve(engine, clock::now(), text, false)
+        .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))
+}
+
+/// Lists entries, newest first.
+pub(in crate::cli) fn list_keys(
+    context: &CommandContext,
+    scope: Scope,
+    show: Show,
+) -> Result<Vec<EntryKey>, Failure> {
+    let query = ListQuery {
+        scope,
+        show,
+        since: None,
+        keep: BTreeSet::new(),
+        gaps: Vec::new(),
+        order: RowOrder::NewestFirst,
+        join: None,
+        rare: None,
+    };
+    let rows = context.look(move |store| store.ordered(&query))?;
+    Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }
 
 fn entry_line(engine: &Engine, feed: &Subscription, entry: &LoadedEntry) -> String {
@@ -155,11 +192,9 @@ pub(in crate::cli) fn run_search(
     context: &CommandContext,
     args: &SearchArgs,
 ) -> Result<Done, Failure> {
-    let now = clock::now();
     let engine = context.engine()?;
     let text = args.words.join(" ");
-    let matching = search_query::resolve(&engine, now, &text, false)
-        .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
+    let matching = resolve(&engine, &text)?;
     if matching.wants_gaps() {
         return Ok(print_gaps(context, &engine, &matching, args));
     }

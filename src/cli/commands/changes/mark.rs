@@ -18,10 +18,9 @@ use crate::cli::session::Failure;
 use crate::cli::{Done, json as pieces, lookup};
 use crate::engine::change::MarkChange;
 use crate::engine::request::Request;
-use crate::engine::search_query::{self, is_tagged};
+use crate::engine::search_query::is_tagged;
 use crate::engine::settings::Join;
 use crate::engine::state::Engine;
-use crate::io::clock;
 use crate::io::loop_handle::Waited;
 use crate::io::store::MarkPlan;
 
@@ -128,9 +127,9 @@ fn resolve_query(
     before: Option<DateTime<Utc>>,
 ) -> Result<Matching, Failure> {
     let (feeds, tags) = (args.feeds.clone(), args.tags.clone());
-    let (text, now) = (args.search.clone(), clock::now());
+    let text = args.search.clone();
     let matching = context.inspect(move |engine| {
-        let mut matching = match_search(engine, now, text.as_deref())?;
+        let mut matching = match_search(engine, text.as_deref())?;
         let named = lookup::find_subscriptions(engine, &feeds)?;
         if !named.is_empty() {
             matching.feeds.retain(|feed| named.contains(feed));
@@ -151,16 +150,9 @@ fn resolve_query(
 }
 
 /// Returns the query for a search text, or a query that matches everything.
-fn match_search(
-    engine: &Engine,
-    now: DateTime<Utc>,
-    text: Option<&str>,
-) -> Result<Matching, Failure> {
-    let everything = search_query::resolve(engine, now, "", false)
-        .map_err(|flaw| Failure::new(flaw.to_string()))?;
-    let Some(text) = text else { return Ok(everything) };
-    let matching = search_query::resolve(engine, now, text, false)
-        .map_err(|flaw| Failure::new(flaw.to_string()))?;
+fn match_search(engine: &Engine, text: Option<&str>) -> Result<Matching, Failure> {
+    let Some(text) = text else { return entries::resolve(engine, "") };
+    let matching = entries::resolve(engine, text)?;
     if matching.wants_gaps() {
         return Err(Failure::new("a gap cannot be marked: remove 'is:gap' from the search"));
     }

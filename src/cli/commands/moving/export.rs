@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use backissue_core::feed::address::without_logins;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
 use backissue_core::other_readers::state_file::{STATE_VERSION, StateEntry, StateFeed, StateLine};
@@ -12,19 +11,18 @@ use chrono::SubsecRound;
 
 use super::book::Book;
 use crate::cli::args::{EntryFormat, ExportArgs};
-use crate::cli::commands::entries::{catch_up, no_entry};
+use crate::cli::commands::entries::{found_by, list_keys, no_entry};
 use crate::cli::commands::feeds::tell_lost;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json};
 use crate::engine::entries::entry_view::{EntryView, LoadedEntry};
-use crate::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
+use crate::engine::entries::rows::{Scope, Show};
 use crate::engine::feeds::import::subscriptions_text;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::moving::entry_formats::{
     BOOKMARKS_END, BOOKMARKS_HEAD, JSON_FEED_END, JSON_FEED_HEAD, bookmark, json_feed_item,
 };
-use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
@@ -155,27 +153,10 @@ fn find(
         }
         return Ok(keys);
     }
-    let (mut scope, mut show) = (Scope::Everything, Show::Starred);
-    if let Some(text) = &args.entries {
-        let matching = search_query::resolve(engine, clock::now(), text, false)
-            .map_err(|flaw| Failure::new(without_logins(&flaw.to_string())))?;
-        if matching.has_words() {
-            catch_up(context)?;
-        }
-        (scope, show) = (Scope::Found(Box::new(matching)), Show::All);
+    match &args.entries {
+        Some(text) => list_keys(context, found_by(context, engine, text)?, Show::All),
+        None => list_keys(context, Scope::Everything, Show::Starred),
     }
-    let query = ListQuery {
-        scope,
-        show,
-        since: None,
-        keep: BTreeSet::new(),
-        gaps: Vec::new(),
-        order: RowOrder::NewestFirst,
-        join: None,
-        rare: None,
-    };
-    let rows = context.look(move |store| store.ordered(&query))?;
-    Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }
 
 /// Reads an entry to write. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal

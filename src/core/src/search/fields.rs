@@ -246,7 +246,4 @@ pub enum FlawKind {
     /// The tag in `tag:` is neither a tag of a subscription nor a label.
     #[error("no subscription has the tag '{0}', and no filter adds it as a label")]
     NoTag(String),
-    /// The label in `label:` is added by no filter.
-    #[error("no filter adds the label '{0}'")]
-    NoLabel(String),
 }

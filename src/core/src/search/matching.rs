@@ -135,7 +135,8 @@ fn named(test: NameTest, names: KnownNames<'_>) -> Result<Condition, QueryFlaw> 
     let (feeds, flaw): (_, fn(String) -> FlawKind) = match test.kind {
         NameKind::Feed => (feeds(&|feed| test.is_called(feed)), FlawKind::NoFeed),
         NameKind::Tag => (feeds(&|feed| test.is_tagged(feed)), FlawKind::NoTag),
-        NameKind::Label => (BTreeSet::new(), FlawKind::NoLabel),
+        // A label may be asked for before the first entry has it.
+        NameKind::Label => return Ok(Condition::Leaf(Leaf::Name(test))),
     };
     let is_known = !feeds.is_empty() || (is_label && test.kind != NameKind::Feed);
     if let (false, false, NamePattern::Is(name)) = (is_known, names.feeds.is_empty(), &test.pattern)

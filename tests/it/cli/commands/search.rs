@@ -54,6 +54,10 @@ fn fields_dates_and_exclusion_narrow_the_search() {
     }
     let nothing = program.run(&["search", "nowhere"]).with(0);
     assert_eq!((nothing.out.as_str(), nothing.err.as_str()), ("", "nothing found\n"));
+    // A label may be asked for before the first entry has it.
+    let nothing = program.run(&["search", "label:later"]).with(0);
+    assert_eq!(nothing.err, "nothing found\n");
+    assert_eq!(program.run(&["search", "frost", "-label:later"]).with(0).err, "");
 }
 
 #[test]
