@@ -301,6 +301,9 @@ pub(super) struct PollArgs {
     /// All feeds that can be polled by hand, due or not
     #[arg(long, conflicts_with = "feeds")]
     pub(super) all: bool,
+    /// Then fetch what entries need to be read offline, for those that a query finds: pages, pictures, files; list what is missing
+    #[arg(long, value_name = "QUERY")]
+    pub(super) ahead: Option<String>,
     /// Fetch the whole document again, without validators
     #[arg(long)]
     pub(super) force: bool,

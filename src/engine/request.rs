@@ -19,7 +19,7 @@ use super::change::value::SavedSearch;
 use super::change::{ChangeId, MarkChange, PendingChange};
 use super::downloads::record::{DownloadNews, DownloadRequest, FileTransfer, PlayerNews};
 use super::entries::account_state::{AccountStatus, FeedSync, SyncProgress};
-use super::entries::ahead_work::{PictureTask, PictureTaskDone};
+use super::entries::ahead_work::{AheadPart, PictureTask, PictureTaskDone};
 use super::entries::entry_view::{FullText, ReadingPosition};
 use super::entries::rows::{ListPart, RowsWanted};
 use super::external::external_run::{ExternalRun, RunFailure, RunPurpose};
@@ -150,6 +150,8 @@ pub enum Request {
         /// Address of the picture.
         url: String,
     },
+    /// Fetch the pages, pictures or files at these addresses once, as for a feed that fetches them ahead.
+    FetchAhead(FeedKey, AheadPart, Vec<(EntryKey, String)>),
     /// Cancel the picture requests that are still waiting.
     DropPictures,
     /// Learn when a feed publishes, so that the learned plan can be shown.

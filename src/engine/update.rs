@@ -215,6 +215,7 @@ fn requested(
             page_fetches::fetch_page(engine, now, key, url, kept)?
         }
         Request::FetchPicture { key, url } => page_fetches::fetch(engine, now, key, url)?,
+        Request::FetchAhead(feed, part, of) => page_fetches::request(engine, now, feed, part, of),
         Request::DropPictures => page_fetches::drop_waiting(engine),
         Request::Learn(feed) => learn::ask(engine, feed),
         Request::Open { link, attached: None } => vec![run_external::show(engine, link)],

@@ -159,19 +159,7 @@ fn receive(context: &CommandContext) -> Result<Done, Failure> {
     }
     let ids: BTreeSet<u32> =
         context.inspect(|engine| queue_and_running(&engine.downloads).collect())?;
-    context.ask(Request::Download(DownloadRequest::Run))?;
-    let waited = context.follow(
-        |engine, _, notes| {
-            notes.push(shown_progress(engine));
-            is_over(engine, clock::now())
-        },
-        |progress: Option<(String, u64, u64)>| match progress {
-            Some((text, received, size)) => context.show_progress(text, received, size),
-            None => context.end_progress(),
-        },
-    )?;
-    context.end_progress();
-    context.wait_until_durable()?;
+    let waited = receive_waiting(context)?;
     let (now, downloads) = (clock::now(), context.inspect(|engine| engine.downloads.clone())?);
     let mut done = Done::All;
     for download in ids.iter().filter_map(|id| downloads.list.get(id)) {
@@ -188,6 +176,24 @@ fn receive(context: &CommandContext) -> Result<Done, Failure> {
         Waited::Done => Ok(done),
         Waited::Cancelled => Err(Failure::new("interrupted; the next run resumes the downloads")),
     }
+}
+
+/// Receives all waiting files and shows progress meanwhile.
+pub(super) fn receive_waiting(context: &CommandContext) -> Result<Waited, Failure> {
+    context.ask(Request::Download(DownloadRequest::Run))?;
+    let waited = context.follow(
+        |engine, _, notes| {
+            notes.push(shown_progress(engine));
+            is_over(engine, clock::now())
+        },
+        |progress: Option<(String, u64, u64)>| match progress {
+            Some((text, received, size)) => context.show_progress(text, received, size),
+            None => context.end_progress(),
+        },
+    )?;
+    context.end_progress();
+    context.wait_until_durable()?;
+    Ok(waited)
 }
 
 fn queue_and_running(downloads: &Downloads) -> impl Iterator<Item = u32> {

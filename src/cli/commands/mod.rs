@@ -2,6 +2,7 @@
 
 pub(super) mod accounts;
 pub(super) mod add;
+mod ahead;
 pub(super) mod changes;
 pub(super) mod devices;
 pub(super) mod doctor;

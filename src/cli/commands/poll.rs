@@ -9,6 +9,8 @@ use backissue_core::schedule::SettledBy;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::ahead::{self, Ahead};
+use super::entries::resolve;
 use crate::cli::args::PollArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
@@ -25,7 +27,10 @@ use crate::io::loop_handle::Waited;
 
 /// Runs `backissue poll`.
 pub(in crate::cli) fn run(context: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
-    let feeds = find_wanted(&context.engine()?, &args.feeds)?;
+    let engine = context.engine()?;
+    let feeds = find_wanted(&engine, &args.feeds)?;
+    // A query that is wrong is refused before anything is polled.
+    args.ahead.as_deref().map(|query| resolve(&engine, query)).transpose()?;
     let kind = match (args.force, args.all || feeds.is_some()) {
         (true, _) => PollKind::Forced,
         (false, true) => PollKind::Allowed,
@@ -76,7 +81,9 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &PollArgs) -> Result<D
         context.follow(|engine, _, _: &mut Vec<()>| engine.learning.is_at_rest(), |()| {})?;
     }
     context.wait_until_durable()?;
-    let done = report_polls(context, &context.engine()?, &polled, args);
+    let ahead = args.ahead.as_deref().filter(|_| waited == Waited::Done);
+    let ahead = ahead.map(|query| ahead::fetch(context, query)).transpose()?;
+    let done = report_polls(context, &context.engine()?, &polled, args, ahead.as_ref());
     match waited {
         Waited::Done => Ok(done),
         Waited::Cancelled => Err(Failure::new("interrupted; the results so far are saved")),
@@ -214,6 +221,7 @@ fn report_polls(
     engine: &Engine,
     polled: &Polled,
     args: &PollArgs,
+    ahead: Option<&Ahead>,
 ) -> Done {
     let results = &polled.results;
     let count =
@@ -238,6 +246,7 @@ fn report_polls(
             "archives": polled.archives,
             "from_archives": polled.recovered,
             "feeds": feeds,
+            "ahead": ahead.map(Ahead::json),
         })));
     } else {
         context.put(&format!(
@@ -264,6 +273,9 @@ fn report_polls(
     }
     if !args.quiet && !args.json && !engine.settings.poll.automatic {
         context.put(ONLY_BY_HAND);
+    }
+    if !args.quiet && !args.json {
+        ahead.map(Ahead::lines).iter().flatten().for_each(|line| context.put(line));
     }
     let tolerant = args.tolerant || engine.settings.poll.failing_feeds == FailingFeeds::Ignore;
     if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }

@@ -351,7 +351,8 @@ pub(super) fn forget_part(download: &mut Download) {
     (download.version, download.received) = (FileVersion::default(), 0);
 }
 
-pub(super) fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
+/// Reads attached files from the store, to download them.
+pub fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
     engine.downloads.reading = engine.downloads.reading.saturating_add(1);
     Effect::store(Job::ReadAttached(wanted))
 }

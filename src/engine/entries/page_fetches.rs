@@ -21,6 +21,9 @@ use super::ahead_work::{
     TextsWanted,
 };
 use super::entry_view::FullText;
+use crate::engine::downloads::progress::read_attached;
+use crate::engine::downloads::record::AttachedWanted;
+use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits::{self, left_alone_until, note_network};
 use crate::engine::poll::classify_response::status_words;
@@ -302,6 +305,30 @@ pub fn look_for_texts(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Opt
     look_for_pictures(engine, now, feed)
 }
 
+/// Fetches the pages, pictures or first files of chosen entries of a feed, whatever its settings, as many as the daily limit allows.
+pub fn request(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    part: AheadPart,
+    chosen: Vec<(EntryKey, String)>,
+) -> Vec<Effect> {
+    match part {
+        AheadPart::Texts => queue_pages(engine, now, feed, chosen),
+        AheadPart::Pictures => queue_pictures(engine, now, feed, chosen),
+        AheadPart::Files => {
+            let left = left_of_day(engine, now, feed, part);
+            let keys: Vec<_> = (0..left).zip(chosen).map(|(_, (key, _))| key).collect();
+            let added = u32::try_from(keys.len()).unwrap_or(left);
+            let counted = count(engine, now, feed, |today| {
+                today.files = today.files.saturating_add(added);
+            });
+            let read = read_attached(engine, AttachedWanted::Chosen(keys, None));
+            counted.into_iter().chain([read]).collect()
+        }
+    }
+}
+
 /// Queues the pages of entries that lack their full text, newest first, as many as the daily limit allows.
 pub fn queue_pages(
     engine: &mut Engine,
@@ -309,7 +336,7 @@ pub fn queue_pages(
     feed: FeedKey,
     links: Vec<(EntryKey, String)>,
 ) -> Vec<Effect> {
-    let left = left_today(engine, now, feed, AheadPart::Texts);
+    let left = left_of_day(engine, now, feed, AheadPart::Texts);
     let mut queued = 0_u32;
     for (key, url) in links {
         if queued >= left {
@@ -375,7 +402,7 @@ fn queue_pictures(
     feed: FeedKey,
     found: Vec<(EntryKey, String)>,
 ) -> Vec<Effect> {
-    let left = left_today(engine, now, feed, AheadPart::Pictures);
+    let left = left_of_day(engine, now, feed, AheadPart::Pictures);
     let mut queued = 0_u32;
     for (key, url) in found {
         if queued >= left {
@@ -452,11 +479,15 @@ pub fn drop_pictures_ahead(engine: &mut Engine, feed: FeedKey) {
 /// Returns how many more pages, pictures or files of a feed may be requested ahead today. Returns 0 if the user does not want them
 /// ahead or the program is offline.
 pub fn left_today(engine: &Engine, now: DateTime<Utc>, feed: FeedKey, part: AheadPart) -> u32 {
-    let Some(subscription) = engine.feeds.get(&feed).filter(|_| !engine.offline) else { return 0 };
-    if !subscription.record.feed_settings.wants_ahead(part) {
-        return 0;
-    }
-    subscription.state.ahead.on(day_of(now, chrono_tz::UTC)).left(part)
+    let wants = |feed: &Subscription| feed.record.feed_settings.wants_ahead(part);
+    let is_wanted = engine.feeds.get(&feed).is_some_and(wants);
+    if is_wanted { left_of_day(engine, now, feed, part) } else { 0 }
+}
+
+/// Like [`left_today`], whatever the user wants ahead.
+pub fn left_of_day(engine: &Engine, now: DateTime<Utc>, feed: FeedKey, part: AheadPart) -> u32 {
+    let subscription = engine.feeds.get(&feed).filter(|_| !engine.offline);
+    subscription.map_or(0, |it| it.state.ahead.on(day_of(now, chrono_tz::UTC)).left(part))
 }
 
 /// Checks whether the pictures that were fetched ahead today have reached their limit in bytes.

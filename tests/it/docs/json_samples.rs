@@ -141,7 +141,7 @@ fn stored_data_json_matches_the_samples() {
     let gaps = of_kind(&entries, "gap");
     assert_eq!(gaps.len(), 1, "{entries:#}");
     assert_eq!(differences(&sample("history")["gaps"], &gaps), [""; 0]);
-    check("poll", &[json(&["poll", "--all"])]);
+    check("poll", &[json(&["poll", "--all", "--ahead", "feed:orchard"])]);
     check("filters", &[json(&["rules"])]);
     program.run(&["downloads", "add", &podcast(&entries)]).with(0);
     check("downloads", &[json(&["downloads"])]);

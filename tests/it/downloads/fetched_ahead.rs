@@ -39,6 +39,62 @@ fn page(number: &str) -> String {
     )
 }
 
+/// Serves the feed, its pages of which the third is missing, and what they contain.
+fn published_site() -> Site {
+    Site::start(|request| {
+        let host = request.header("host").unwrap_or_default().to_owned();
+        let html = [("Content-Type", "text/html")];
+        match request.path() {
+            "/feed" => answer(200, &[], feed(&host, true)),
+            "/1.mp3" => answer(200, &[("Content-Type", "audio/mpeg")], FILE),
+            "/page3" => answer(404, &[], ""),
+            path if path.starts_with("/page") => answer(200, &html, page(&path[5..])),
+            "/1.png" | "/2.png" => answer(200, &[], png(60, 60)),
+            _ => answer(404, &[], ""),
+        }
+    })
+}
+
+#[test]
+fn a_query_is_fetched_ahead_once_and_what_is_missing_is_named() {
+    let site = published_site();
+    let program = Program::new();
+    program.write("config.toml", CONFIGURATION);
+    program.run(&["add", &site.at("/feed")]).with(0);
+    program.run(&["set", "1", "--full-text", "on"]).with(0);
+    let ahead = |args: &[&str], query: &str| {
+        program.run(&[args, &["poll", "--ahead", query]].concat()).with(0).out
+    };
+    let none = program.run(&["poll", "--ahead", "label:later"]).with(0);
+    assert!(none.out.contains("0 entries: 0 of 0 full texts"), "{none:?}");
+    let before = ahead(&["--offline"], "title:wax");
+    let counts = "3 entries: 0 of 3 full texts, 0 of 0 pictures, 0 of 1 files are here";
+    assert!(before.contains(counts), "{before}");
+    assert!(before.contains("Wax 1: no full text (not fetched)\n"), "{before}");
+    assert!(site.asked("/page1").is_empty(), "nothing is fetched offline");
+    // Only what the query finds is fetched, also if it was read.
+    program.run(&["mark", "read", "1.0"]).with(0);
+    let first = ahead(&[], "is:read");
+    assert!(first.contains("1 entry: 1 of 1 full texts, 1 of 1 pictures"), "{first}");
+    assert_eq!([1, 2].map(|page| site.asked(&format!("/page{page}")).len()), [1, 0]);
+    let all = ahead(&[], "title:wax");
+    let counts = "3 entries: 2 of 3 full texts, 2 of 2 pictures, 1 of 1 files are here";
+    assert!(all.contains(counts), "{all}");
+    assert!(all.contains("Wax 3: no full text (the server answered 404"), "{all}");
+    assert_eq!(site.asked("/page1").len(), 1, "a page is fetched once");
+    let plan = program.run(&["plan", "1"]).with(0).out;
+    assert!(!plan.contains("ahead"), "the setting of the feed stays: {plan}");
+    drop(site);
+    let json = program.run(&["--offline", "poll", "--ahead", "title:wax", "--json"]).with(0).json();
+    assert_eq!(
+        (&json["ahead"]["entries"], &json["ahead"]["files"]["here"]),
+        (&3.into(), &1.into())
+    );
+    assert_eq!(json["ahead"]["missing"].as_array().unwrap().len(), 1, "{json:#}");
+    let wrong = program.run(&["poll", "--ahead", "titel:wax"]).refused(2);
+    assert!(wrong.contains("did you mean 'title:'?"), "{wrong}");
+}
+
 #[test]
 fn everything_fetched_ahead_is_there_without_the_server() {
     let published = Arc::new(AtomicBool::new(false));
