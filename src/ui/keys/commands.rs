@@ -35,6 +35,7 @@ macro_rules! commands {
             keys: $keys,
             panes: $panes,
             help: $help,
+            takes: false $(|| !stringify!($takes).is_empty())?,
         },)*)*];
     };
 }
@@ -79,6 +80,8 @@ pub struct CommandRow {
     /// Panes in which the keys of the command work. Empty means all panes.
     panes: &'static [Pane],
     pub help: &'static str,
+    /// Whether an argument can follow its name in the palette.
+    pub takes: bool,
 }
 
 impl CommandRow {

@@ -89,16 +89,16 @@ pub fn scroll_help(app: &mut App, down: bool, distance: Distance) -> bool {
 pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)> {
     let over = app.ui.beneath.last().is_some_and(Overlay::is_about_feeds);
     let typed = help.filter.text.to_lowercase();
+    let works =
+        |row: &CommandRow| row.works_in(app.ui.focus) && (!over || row.command.works_over_panes());
     let is_shown = |heading: &str, place: usize| {
-        let Some(row) = COMMANDS.get(place) else { return false };
-        let keys = app.ui.settings.keys.keys_of(place);
-        let whole =
-            format!("{keys} {} {} {heading}", row.name, app.ui.words(row.help)).to_lowercase();
-        row.works_in(app.ui.focus)
-            && (!over || row.command.works_over_panes())
+        let Some((keys, name, help)) = described(app, place) else { return false };
+        let whole = format!("{keys} {name} {help} {heading}").to_lowercase();
+        COMMANDS.get(place).map_or(!over, works)
             && typed.split_whitespace().all(|word| whole.contains(word))
     };
-    let shown = grouped().map(|(heading, mut places)| {
+    let own = (COMMANDS.len()..).take(app.ui.settings.keys.own_commands().len()).collect();
+    let shown = grouped().chain([("Your own commands", own)]).map(|(heading, mut places)| {
         places.retain(|place| is_shown(heading, *place));
         (heading, places)
     });
@@ -108,6 +108,25 @@ pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)
     }
     groups
 }
+
+/// Returns the keys, the name and the description of the command at a place: one of the command table, or beyond its end an own one.
+pub fn described(app: &App, place: usize) -> Option<(String, String, String)> {
+    let keys = &app.ui.settings.keys;
+    let (name, help) = if let Some(row) = COMMANDS.get(place) {
+        (row.name.to_owned(), app.ui.words(row.help))
+    } else {
+        let own = keys.own_commands().get(place.checked_sub(COMMANDS.len())?)?;
+        (own.name.clone(), own.about())
+    };
+    Some((keys.keys_of(place), name, help))
+}
+
+/// What commands of newsboat are here, which the palette does not have.
+const HABITS: [(&str, &str); 3] = [
+    ("set", "the configuration file has the settings, {edit} those of a feed"),
+    ("tag", "{jump} jumps to a tag, {edit} sets those of a feed"),
+    ("", "rows have no numbers: 5{down} moves by five, {goto} goes to a date"),
+];
 
 /// The commands that the palette lists first.
 const WANTED_MOST: [&str; 12] = [
@@ -127,14 +146,12 @@ const WANTED_MOST: [&str; 12] = [
 
 /// Opens the palette. Until the user types something, it lists every command that works in the current context.
 pub fn open_palette(cx: &mut Cx<'_>) {
-    let offered = COMMANDS.iter().enumerate().filter(|(_, row)| {
+    let is_offered = |row: &CommandRow| {
         row.works_in(cx.app.ui.focus) && !matches!(row.command, Command::Link | Command::Palette)
-    });
-    let offered =
-        offered.map(|(place, row)| (place, row.name.to_owned(), cx.app.ui.words(row.help)));
-    let own = cx.app.ui.settings.keys.own_commands().iter().zip(COMMANDS.len()..);
-    let own = own.map(|(own, place)| (place, own.name.clone(), own.about()));
-    let items = offered.chain(own).map(|(place, name, detail)| {
+    };
+    let offered = (0..).map_while(|place| Some((place, described(cx.app, place)?)));
+    let offered = offered.filter(|(place, _)| COMMANDS.get(*place).is_none_or(is_offered));
+    let items = offered.map(|(place, (_, name, detail))| {
         let target = PickTarget::Command(place);
         PickItem { name, detail, target }
     });
@@ -154,7 +171,11 @@ pub fn run_picked(cx: &mut Cx<'_>, picks: &PickList) -> KeyOutcome {
     let place = match item.map(|item| &item.target) {
         Some(PickTarget::Command(place)) if elsewhere.is_none() => *place,
         Some(_) | None => {
-            let text = cx.app.ui.words("{help} shows the keys");
+            let (word, _) = picks.written();
+            let is_number = word.parse::<u32>().is_ok();
+            let mut habits = HABITS.iter().filter(|_| !word.is_empty());
+            let habit = habits.find(|(name, _)| *name == word || (name.is_empty() && is_number));
+            let text = cx.app.ui.words(habit.map_or("{help} shows the keys", |(_, text)| text));
             let nothing = || format!("no command matches '{typed}' · {text}");
             cx.complain(elsewhere.unwrap_or_else(nothing));
             return KeyOutcome::Done;

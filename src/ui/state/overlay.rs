@@ -229,17 +229,20 @@ impl PickList {
         self.items.retain(|item| item.detail != NEW_LABEL);
         let typed = self.line.text.trim().to_owned();
         let (word, argument) = self.written();
-        let is_whole = |item: &PickItem| {
-            item.name == word
-                && matches!(item.target, PickTarget::Command(at) if at < COMMANDS.len())
+        let row_of = |item: &PickItem| match item.target {
+            PickTarget::Command(at) => COMMANDS.get(at).filter(|row| row.name == word),
+            PickTarget::Row(_) | PickTarget::Label(_) => None,
         };
-        // A whole name means this command, even if another one matches better. With an argument, it is the only match.
-        let exact = self.items.iter().position(is_whole);
-        let others = if exact.is_some() && !argument.is_empty() {
-            Vec::new()
-        } else {
-            rank(&self.items, &typed)
+        // A whole name means this command, even if another one matches better. With an argument that it takes, it is the only
+        // match; other words after it are a part of what is looked for, as in 'mark read'.
+        let whole = self.items.iter().position(|item| row_of(item).is_some());
+        let takes =
+            argument.is_empty() || self.items.iter().filter_map(row_of).any(|row| row.takes);
+        let others = match whole {
+            Some(_) if takes && !argument.is_empty() => Vec::new(),
+            Some(_) | None => rank(&self.items, &typed),
         };
+        let exact = whole.filter(|_| takes || others.is_empty());
         let others = others.into_iter().filter(|place| Some(*place) != exact);
         self.found = exact.into_iter().chain(others).collect();
         let is_new = !typed.is_empty() && self.items.iter().all(|item| item.name != typed);

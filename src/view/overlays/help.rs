@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 
 use crate::ui::app::App;
-use crate::ui::keys::commands::COMMANDS;
 use crate::ui::overlays::help_pane;
 use crate::ui::state::overlay::HelpPane;
 use crate::view::{cells, pane, theme};
@@ -60,10 +59,9 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
     for (heading, places) in help_pane::find_groups(app, help) {
         let mut lines = vec![Line::styled(format!(" {heading}"), theme::HEADING)];
         for place in places {
-            let Some(row) = COMMANDS.get(place) else { continue };
-            let keys = app.ui.settings.keys.keys_of(place);
+            let Some((keys, name, help)) = help_pane::described(app, place) else { continue };
             // For a command without a key, the help shows how to run it by name.
-            let keys = if keys.is_empty() { format!(":{}", row.name) } else { keys };
+            let keys = if keys.is_empty() { format!(":{name}") } else { keys };
             // If the keys are wider than their column, they get a separate line.
             let wide = cells::width(&keys) > key_cells;
             if wide {
@@ -72,9 +70,7 @@ fn blocks(app: &App, help: &HelpPane, width: usize) -> Vec<Vec<Line<'static>>> {
                     theme::KEY,
                 ));
             }
-            for (number, text) in
-                cells::wrap(&app.ui.words(row.help), room, HELP_LINES).into_iter().enumerate()
-            {
+            for (number, text) in cells::wrap(&help, room, HELP_LINES).into_iter().enumerate() {
                 let keys = if number == 0 && !wide { keys.as_str() } else { "" };
                 lines.push(Line::from(vec![
                     Span::styled(format!(" {}  ", cells::fit(keys, key_cells)), theme::KEY),

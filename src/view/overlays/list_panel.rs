@@ -257,6 +257,8 @@ pub(in crate::view) fn draw_pick_list(
     let (columns, most) = if is_palette { PALETTE_SIZE_MAX } else { SIZE_MAX };
     let (title, none) = if is_palette {
         ("Commands ─ type to find one, Enter runs it", " no command that works here matches")
+    } else if picks.line.purpose == PromptPurpose::Label {
+        ("Type to find or make a label, Enter sets it", " no labels yet: type a word for one")
     } else {
         ("Type to find one, Enter opens it", " nothing matches this")
     };

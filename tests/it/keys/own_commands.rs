@@ -47,6 +47,11 @@ fn a_key_runs_commands_one_after_the_other() {
     let (folder, mut world) = (tempfile::tempdir().unwrap(), two_feeds());
     let text = "[keys]\nfirst = \"Home\"\n\"g b\" = [\"open-in-browser\", \"next-unread\"]\nkeep-it = [\"star\", \"undo\", \"star\"]";
     configure(&mut world, folder.path(), text).unwrap();
+    world.press("?/own commands<enter>");
+    let help = world.draw();
+    assert!(help.contains("b         open-in-browser, then next-unread"), "{help}");
+    assert!(help.contains(":keep-it    star, then undo, then star"), "{help}");
+    world.press("<esc><esc>");
     world.press("<enter>");
     assert!(!is_read(&mut world, 0));
     world.press("gb");

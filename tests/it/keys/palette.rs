@@ -119,6 +119,20 @@ fn text_after_a_command_name_is_its_argument() {
     assert_eq!(world.notice(), "'star' takes no argument: remove 'now'");
     world.press(":zzz<enter>");
     assert_eq!(world.notice(), "no command matches 'zzz' · ? shows the keys");
+    // Words that are no argument are a part of what is looked for.
+    world.press(":mark read");
+    let draw = world.draw();
+    assert!(draw.contains("mark-all-read") && !draw.contains(" mark-feed"), "{draw}");
+    world.press("<esc>");
+    // Commands of newsboat name what is here instead.
+    for (typed, told) in [
+        ("5", "rows have no numbers: 5j moves by five, @ goes to a date"),
+        ("set browser x", "the configuration file has the settings, e those of a feed"),
+        ("tag news", "b jumps to a tag, e sets those of a feed"),
+    ] {
+        world.press(&format!(":{typed}<enter>"));
+        assert_eq!(world.notice(), format!("no command matches '{typed}' · {told}"));
+    }
     world.press(":add not an address<enter>");
     assert!(world.notice().contains("address"), "{}", world.notice());
 }

@@ -340,7 +340,7 @@ impl ConfigTaken {
         told.append(&mut taken.settings.refused);
         told.sort();
         for (line, why) in &told {
-            context.tell(&format!("config, line {line}: {why}"));
+            context.tell(&format!("newsboat's config, line {line}, is left out: {why}"));
         }
         taken.filters = config.rules;
         taken.searches = config.searches;

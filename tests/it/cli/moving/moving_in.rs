@@ -180,8 +180,10 @@ fn killfile_and_keys_of_newsboat_are_taken_over() {
     ] {
         assert!(done.out.lines().any(|it| it == line), "{line} {done:?}");
     }
-    for part in ["config, line 6: ignore-article: queries here", "config, line 9: key 'X': delete"]
-    {
+    for part in [
+        "newsboat's config, line 6, is left out: ignore-article: queries here",
+        "newsboat's config, line 9, is left out: key 'X': delete",
+    ] {
         assert!(done.err.contains(part), "{part} {done:?}");
     }
     let hidden = entries(&program, &["--hidden"]);
@@ -214,7 +216,7 @@ fn configuration_is_written_only_if_there_is_none() {
     assert!(done.out.contains("  reload-time: '[poll] default'"), "{done:?}");
     assert!(
         done.err.contains(
-            "config, line 5: browser: its line would be invalid: [commands] open: {link}"
+            "newsboat's config, line 5, is left out: browser: its line would be invalid: [commands] open: {link}"
         ),
         "{done:?}"
     );
