@@ -206,7 +206,7 @@ pub(super) struct FeedsArgs {
     /// Only feeds with unread entries
     #[arg(long)]
     pub(super) unread: bool,
-    /// Only feeds that fail or have ended
+    /// Only feeds that fail or have ended; Attention in the reader also has those that moved or are silent
     #[arg(long)]
     pub(super) failing: bool,
     /// List feeds you unsubscribed from in the last week; 'subscribe-again' restores them
