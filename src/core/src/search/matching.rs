@@ -35,7 +35,7 @@ pub struct KnownNames<'n> {
 }
 
 impl Matching {
-    /// Looks up the names in a query. Returns an error for a name that nothing has.
+    /// Looks up the names in a query. Returns an error for the name of a feed or tag that nothing has.
     pub fn new(query: Query, names: KnownNames<'_>, now: DateTime<Utc>) -> Result<Self, QueryFlaw> {
         let hidden = query.finds_hidden();
         let condition = looked_up(query.condition, names, now)?;
