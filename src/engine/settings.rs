@@ -1,6 +1,7 @@
 //! Settings of the engine that a configuration file may change, with their defaults.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde::de::Error;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub notify: NotifySettings,
     /// Settings of accounts on servers.
     pub sync: SyncSettings,
+    /// Settings of the port at which devices are served.
+    pub serve: ServeSettings,
     /// Settings of downloads.
     pub downloads: DownloadSettings,
     /// Which entries of several feeds are read together, `[ui] join`.
@@ -296,6 +299,16 @@ impl Default for SyncSettings {
     }
 }
 
+/// Section `[serve]` of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServeSettings {
+    /// Names of this machine and of the web server in front of it, in lower case, for browsers.
+    pub hosts: Vec<String>,
+    /// Address of the web server in front, which states the address of the device.
+    pub proxy: Option<IpAddr>,
+}
+
 /// Escape sequence that the terminal turns into a desktop notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -351,6 +364,7 @@ impl Default for Settings {
             commands: CommandSettings::default(),
             notify: NotifySettings::default(),
             sync: SyncSettings::default(),
+            serve: ServeSettings::default(),
             downloads: DownloadSettings::default(),
             join: Join::default(),
         }

@@ -27,7 +27,7 @@ pub(super) fn open(options: &Options, address: SocketAddr) -> Result<Arc<DeviceS
             "this address is not encrypted: others in the network could read passwords and texts; put a web server with TLS in front",
         );
     }
-    let server = Arc::new(DeviceServer::new(file, session::data_dir(options)?));
+    let server = Arc::new(DeviceServer::new(file, session::data_dir(options)?, settings.serve));
     let (answering, (bound, told)) = (Arc::clone(&server), channel());
     let serving = move || {
         block_on(async {
@@ -52,6 +52,8 @@ pub(super) fn open(options: &Options, address: SocketAddr) -> Result<Arc<DeviceS
     };
     std::thread::Builder::new().name("devices".into()).spawn(serving).map_err(|it| cannot(&it))?;
     let base = told.recv().map_err(|_| Failure::new("no thread could be started"))?;
-    console::put(&format!("{}{API_PATH}", base.map_err(|error| cannot(&error))?));
+    let base = base.map_err(|error| cannot(&error))?;
+    console::put(&format!("{base}{API_PATH}"));
+    console::tell(&format!("in a browser: {base}/"));
     Ok(server)
 }

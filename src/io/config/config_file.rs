@@ -16,7 +16,8 @@ use super::external_commands::{
 use super::key_bindings::{self, KeysTable, located};
 use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
-    Credentials, FailingFeeds, HistorySettings, NotifySettings, Settings, TEXTS_MB_MIN,
+    Credentials, FailingFeeds, HistorySettings, NotifySettings, ServeSettings, Settings,
+    TEXTS_MB_MIN,
 };
 use crate::engine::wording::Span;
 use crate::io::paths::expand_home;
@@ -113,6 +114,7 @@ struct ConfigDocument {
     colours: Vec<ColourTable>,
     notify: NotifySettings,
     sync: SyncTable,
+    serve: ServeSettings,
     downloads: DownloadsTable,
 }
 
@@ -219,6 +221,10 @@ impl ConfigDocument {
         settings.commands.share = share_targets(self.share)?;
         set(&mut settings.sync.every_minutes, self.sync.every.map(Span::minutes));
         set(&mut settings.sync.send_ended, self.sync.send_ended);
+        settings.serve = self.serve;
+        for host in &mut settings.serve.hosts {
+            *host = host_as_asked(host);
+        }
         settings.downloads = self.downloads.into_settings()?;
         settings.notify = self.notify;
         parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)

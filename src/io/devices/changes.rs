@@ -145,7 +145,7 @@ fn edit(
 }
 
 /// Sets or clears a mark, as the reader's own keys do.
-fn mark(
+pub(super) fn mark(
     handle: &LoopHandle,
     device: &str,
     flag: Flag,

@@ -3,8 +3,8 @@
 use backissue_core::accounts::served;
 use chrono::TimeDelta;
 
-use super::changes;
 use super::replies::{self, DeviceCall, DeviceReply, ReplyFault};
+use super::{changes, page};
 use crate::io::answers::LoopEnded;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
@@ -16,8 +16,7 @@ const SEEN_AGAIN: TimeDelta = TimeDelta::minutes(10);
 /// Answers a device. An error means that this process no longer has the store.
 pub fn reply(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
     match answer(handle, call) {
-        Ok(text) => Ok(DeviceReply { status: 200, text }),
-        Err(ReplyFault::Refused(reply)) => Ok(reply),
+        Ok(reply) | Err(ReplyFault::Refused(reply)) => Ok(reply),
         Err(ReplyFault::Ended(ended)) => Err(ended),
     }
 }
@@ -30,15 +29,29 @@ pub fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, String>
     })
 }
 
-fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> {
+fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, ReplyFault> {
+    if let Some(token) = &call.page {
+        note_seen(handle, &call.device)?;
+        return page::answer(handle, call, token);
+    }
     let read = served::read_call(&call.path, &call.query, call.form.as_deref());
     let asked = read.map_err(|fault| {
         let status = if fault == served::CallFault::NotOffered { 404 } else { 400 };
         ReplyFault::refused(status, fault.to_string())
     })?;
-    let now = clock::now();
-    let device = call.device.clone();
-    handle.look(move |store| {
+    note_seen(handle, &call.device)?;
+    give_numbers(handle)?;
+    let text = match replies::read(handle, &asked)? {
+        Some(text) => text,
+        None => changes::carry_out(handle, &call.device, asked)?,
+    };
+    Ok(DeviceReply { status: 200, text })
+}
+
+/// Notes that a device was seen.
+fn note_seen(handle: &LoopHandle, device: &str) -> Result<(), ReplyFault> {
+    let (now, device) = (clock::now(), device.to_owned());
+    Ok(handle.look(move |store| {
         let seen = store.device_records()?.get(&device).and_then(|record| record.seen);
         if seen.is_some_and(|seen| now - seen < SEEN_AGAIN && seen <= now) {
             return Ok(());
@@ -48,12 +61,7 @@ fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<String, ReplyFault> 
             Some(())
         };
         store.change_device(&device, now, seen).map(drop)
-    })?;
-    give_numbers(handle)?;
-    match replies::read(handle, &asked)? {
-        Some(text) => Ok(text),
-        None => changes::carry_out(handle, &call.device, asked),
-    }
+    })?)
 }
 
 /// Gives numbers to new entries, and waits until they are durable: a number that a device has is never given again.

@@ -13,10 +13,13 @@ use tokio::sync::watch;
 use super::device_file::{DeviceFile, action_token};
 use super::dispatch::reply;
 use super::replies::{DeviceCall, DeviceReply};
+use super::{page_gate, page_html};
 use crate::demo::{accepts_gzip, gzip};
+use crate::engine::settings::ServeSettings;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::owner::client::{Client, RunEnd};
+use crate::io::pictures::PictureCache;
 use crate::io::publisher::server::{PublisherAnswer, PublisherRequest};
 use crate::io::store::owner_socket;
 
@@ -45,13 +48,14 @@ pub struct DeviceServer {
     /// The store, while this process has it.
     store: watch::Sender<Option<LoopHandle>>,
     wrong: watch::Sender<BTreeMap<IpAddr, Vec<Instant>>>,
+    settings: ServeSettings,
 }
 
 impl DeviceServer {
     /// Creates a server for the devices in a file and the store in a data folder.
-    pub fn new(file: DeviceFile, data: PathBuf) -> Self {
+    pub fn new(file: DeviceFile, data: PathBuf, settings: ServeSettings) -> Self {
         let (store, wrong) = (watch::Sender::new(None), watch::Sender::default());
-        Self { file, data, store, wrong }
+        Self { file, data, store, wrong, settings }
     }
 
     /// Notes that this process has the store, or no longer has it.
@@ -78,9 +82,6 @@ impl DeviceServer {
 
     fn answered(&self, request: &PublisherRequest) -> PublisherAnswer {
         let path = percent_decode_str(request.path()).decode_utf8().unwrap_or_default();
-        let Some(path) = path.strip_prefix(API_PATH) else {
-            return PublisherAnswer::plain(404, "nothing is here\n");
-        };
         let query = request.query().unwrap_or_default();
         if let Err(fault) = check_query(query) {
             return PublisherAnswer::plain(400, format!("{fault}\n"));
@@ -93,9 +94,12 @@ impl DeviceServer {
             "GET" => None,
             _ => return PublisherAnswer::plain(405, "only GET and POST are allowed\n"),
         };
+        let Some(path) = path.strip_prefix(API_PATH) else {
+            return page_gate::sealed(self.page(request, &path, form));
+        };
         match (path.trim_end_matches('/'), form.as_deref()) {
             ("" | "/check/compatibility", _) => return PublisherAnswer::plain(200, "OK"),
-            ("/accounts/ClientLogin", Some(form)) => return self.log_in(request.from, form),
+            ("/accounts/ClientLogin", Some(form)) => return self.log_in(request, form),
             ("/accounts/ClientLogin", None) => {
                 return PublisherAnswer::plain(400, "the login must be a POST\n");
             }
@@ -105,13 +109,18 @@ impl DeviceServer {
         let Some(path) = path.strip_prefix("/reader/api/0/").or(atom) else {
             return PublisherAnswer::plain(404, "nothing is here\n");
         };
-        let Some((device, token)) = self.let_in(request) else { return self.refuse(request.from) };
+        let Some((device, token)) = self.let_in(request) else { return self.refuse(request) };
+        // As with FreshRSS, clients may leave it out: what counts is the header.
+        let given = form.as_deref().and_then(|form| field(form, "T")).unwrap_or_default();
+        if !["", "x", &action_token(&token)].contains(&given.as_str()) {
+            return self.refuse(request);
+        }
         match path {
             "token" => PublisherAnswer::plain(200, action_token(&token)),
             "user-info" => typed("application/json", write_user(&device)),
             _ => {
                 let (path, query) = (path.to_owned(), query.to_owned());
-                let answered = self.ask(&DeviceCall { device, path, query, form });
+                let answered = self.ask(&DeviceCall { device, path, query, form, page: None });
                 match answered {
                     DeviceReply { status: 200, text } if text == "OK" => {
                         PublisherAnswer::plain(200, text)
@@ -128,7 +137,7 @@ impl DeviceServer {
         }
     }
 
-    fn log_in(&self, from: IpAddr, form: &str) -> PublisherAnswer {
+    fn log_in(&self, request: &PublisherRequest, form: &str) -> PublisherAnswer {
         let (Some(name), Some(password)) = (field(form, "Email"), field(form, "Passwd")) else {
             return PublisherAnswer::plain(400, "the name or the password is missing\n");
         };
@@ -138,7 +147,7 @@ impl DeviceServer {
                 let value = format!("{name}/{token}");
                 PublisherAnswer::plain(200, format!("SID={value}\nLSID=null\nAuth={value}\n"))
             }
-            Ok(None) | Err(_) => self.refuse(from),
+            Ok(None) | Err(_) => self.refuse(request),
         }
     }
 
@@ -150,9 +159,99 @@ impl DeviceServer {
         is_valid.then(|| (name.to_owned(), token.to_owned()))
     }
 
-    /// Refuses a wrong password or token. Only these are limited; who has a valid one never waits for others.
-    fn refuse(&self, from: IpAddr) -> PublisherAnswer {
-        let now = clock::instant();
+    /// Answers a browser. Everything but the login needs the cookie.
+    fn page(
+        &self,
+        request: &PublisherRequest,
+        path: &str,
+        form: Option<String>,
+    ) -> PublisherAnswer {
+        let hosts = &self.settings.hosts;
+        if !page_gate::is_own_host(request, hosts) {
+            let why = "this name is not known here: add it to hosts in [serve] of config.toml\n";
+            return PublisherAnswer::plain(421, why);
+        }
+        if form.is_some() && !page_gate::is_own_form(request, hosts) {
+            return PublisherAnswer::plain(403, "this form is of another site\n");
+        }
+        match (path, form.as_deref()) {
+            ("/style.css", None) => return typed("text/css", page_html::STYLE.to_owned()),
+            ("/login", Some(form)) => return self.log_in_browser(request, form),
+            _ => {}
+        }
+        let session = page_gate::session(request);
+        let is_valid = |(name, token): &(String, String)| self.file.is_valid(name, token);
+        let has_cookie = session.is_some();
+        let Some((device, token)) = session.filter(|it| is_valid(it).unwrap_or(false)) else {
+            let is_much = has_cookie && self.count_wrong(request);
+            return html_page(if is_much { 429 } else { 401 }, page_html::login(""));
+        };
+        let token = action_token(&token);
+        if form.as_deref().is_some_and(|form| field(form, "T").as_ref() != Some(&token)) {
+            let why = "this form is not of this login: go back and load the page again\n";
+            return PublisherAnswer::plain(403, why);
+        }
+        let query = request.query().unwrap_or_default().to_owned();
+        match (path, &form) {
+            ("/logout", Some(_)) => {
+                let mut answer = page_gate::lead_to("./");
+                answer.headers.push(page_gate::cookie(request, None));
+                return answer;
+            }
+            ("/picture", None) => return self.picture(&query),
+            _ => {}
+        }
+        let call = DeviceCall { device, path: path.to_owned(), query, form, page: Some(token) };
+        match self.ask(&call) {
+            DeviceReply { status: 200, text } => html_page(200, text),
+            DeviceReply { status: 303, text } => page_gate::lead_to(&text),
+            DeviceReply { status, text } => PublisherAnswer::plain(status, format!("{text}\n")),
+        }
+    }
+
+    fn log_in_browser(&self, request: &PublisherRequest, form: &str) -> PublisherAnswer {
+        let given = |name| field(form, name).unwrap_or_default();
+        let (name, password) = (given("Email"), given("Passwd"));
+        // A file that cannot be read lets nobody in.
+        if let Ok(Some(token)) = self.file.log_in(name.trim(), &password) {
+            let value = format!("{}/{token}", name.trim());
+            let mut answer = page_gate::lead_to("./");
+            answer.headers.push(page_gate::cookie(request, Some(&value)));
+            return answer;
+        }
+        if self.count_wrong(request) {
+            let text = "Too many wrong passwords: try again in a minute.";
+            return html_page(429, page_html::login(text));
+        }
+        html_page(401, page_html::login("That is not the password of this device."))
+    }
+
+    /// Returns a picture of an entry. Only pictures that are stored here are shown; no other server is asked.
+    fn picture(&self, query: &str) -> PublisherAnswer {
+        let cache = PictureCache::beside(&self.data);
+        let found = field(query, "of").and_then(|name| cache.find_named(&name));
+        let known = found.and_then(|body| Some((image::guess_format(&body).ok()?, body)));
+        let Some((format, body)) = known else {
+            return PublisherAnswer::plain(404, "nothing is here\n");
+        };
+        let headers = vec![("content-type".to_owned(), format.to_mime_type().to_owned())];
+        PublisherAnswer { status: 200, headers, body }
+    }
+
+    /// Returns where a request comes from: what the web server in front states last, if one is named.
+    fn client(&self, request: &PublisherRequest) -> IpAddr {
+        let is_proxy = self.settings.proxy == Some(request.from);
+        // The last one is of the web server; the others can be of anybody.
+        let stated = request.headers.iter().rev().find(|(name, _)| name == "x-forwarded-for");
+        let last = stated.filter(|_| is_proxy);
+        let last = last.and_then(|(_, list)| list.rsplit(',').next()?.trim().parse().ok());
+        last.unwrap_or(request.from)
+    }
+
+    /// Counts a wrong password or token. Returns whether there were too many of this client. Only these are limited; who has a valid one
+    /// never waits for others.
+    fn count_wrong(&self, request: &PublisherRequest) -> bool {
+        let (from, now) = (self.client(request), clock::instant());
         let mut count = 0;
         self.wrong.send_modify(|wrong| {
             for times in wrong.values_mut() {
@@ -167,7 +266,12 @@ impl DeviceServer {
                 count = times.len();
             }
         });
-        let mut answer = if count > WRONG_MAX {
+        count > WRONG_MAX
+    }
+
+    /// Refuses a wrong password or token of an app.
+    fn refuse(&self, request: &PublisherRequest) -> PublisherAnswer {
+        let mut answer = if self.count_wrong(request) {
             let mut answer = PublisherAnswer::plain(429, "too many wrong passwords\n");
             let seconds = WRONG_TIME.as_secs().to_string();
             answer.headers.push(("retry-after".to_owned(), seconds));
@@ -208,6 +312,10 @@ impl DeviceServer {
         }
         serde_json::from_str(&text).ok()
     }
+}
+
+fn html_page(status: u16, text: String) -> PublisherAnswer {
+    PublisherAnswer { status, ..typed("text/html", text) }
 }
 
 fn typed(media_type: &str, text: String) -> PublisherAnswer {

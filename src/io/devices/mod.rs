@@ -4,6 +4,9 @@ mod changes;
 pub mod device_file;
 pub mod dispatch;
 pub mod front;
+mod page;
+mod page_gate;
+mod page_html;
 pub mod replies;
 
 pub use front::DeviceServer;

@@ -40,6 +40,8 @@ pub struct DeviceCall {
     pub query: String,
     /// The form, if it is a POST.
     pub form: Option<String>,
+    /// By which forms are known to be ours, if a browser asks.
+    pub page: Option<String>,
 }
 
 /// An answer to a device.
@@ -138,7 +140,7 @@ fn continuation(page: &NumberedEntries) -> Option<u64> {
 }
 
 /// Returns a feed as a device sees it: without logins and keys, and one of a program or a file by its number only.
-fn served_feed(feed: &Subscription) -> ServedFeed {
+pub(super) fn served_feed(feed: &Subscription) -> ServedFeed {
     let record = &feed.record;
     let is_web = |url: &String| url.starts_with("http:") || url.starts_with("https:");
     let url = outgoing_link(&record.url).filter(is_web);

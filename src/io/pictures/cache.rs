@@ -21,6 +21,8 @@ use crate::io::system::system_words;
 /// Maximum size of the cache, bytes.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
+/// Length of the name of a picture.
+const NAME_DIGITS: usize = 32;
 /// How long a picture that could not be fetched ahead, or had to leave the full cache, is not requested ahead again.
 const ABSENT_PAUSE: TimeDelta = TimeDelta::days(30);
 
@@ -50,6 +52,13 @@ impl PictureCache {
         // Ignore an error in a read-only folder. Only the order in which pictures are dropped depends on the modification time.
         file.set_modified(SystemTime::from(clock::precise_now())).ok();
         Some(picture)
+    }
+
+    /// Returns the bytes of the cached picture with this name.
+    pub fn find_named(&self, name: &str) -> Option<Vec<u8>> {
+        let is_name = name.len() == NAME_DIGITS && name.bytes().all(|it| it.is_ascii_hexdigit());
+        let url = address_in(&self.folder.join(Some(name).filter(|_| is_name)?))?;
+        self.find(&url).filter(|_| Self::name(&url) == name)
     }
 
     /// Adds a picture to the cache. The error explains why the picture cannot be saved.
@@ -125,20 +134,31 @@ impl PictureCache {
     /// Replaces a picture by the note that it is absent. Returns the size of the note in bytes; `None` if the file has no picture or
     /// cannot be replaced.
     fn note_absent(&self, path: &Path, bytes: u64) -> Option<u64> {
-        let mut start = Vec::new();
-        let most = u64::try_from(ADDRESS_BYTES_MAX).unwrap_or(u64::MAX);
-        regular_files::open(path).ok()?.take(most).read_to_end(&mut start).ok()?;
-        let end = start.iter().position(|byte| *byte == b'\n')?;
-        let url = std::str::from_utf8(start.get(..end)?).ok()?;
-        let note = u64::try_from(end).unwrap_or(u64::MAX).saturating_add(1);
-        let is_picture = bytes > note && self.path(url) == path;
-        (is_picture && self.write(url, &[]).is_ok()).then_some(note)
+        let url = address_in(path)?;
+        let note = u64::try_from(url.len()).unwrap_or(u64::MAX).saturating_add(1);
+        let is_picture = bytes > note && self.path(&url) == path;
+        (is_picture && self.write(&url, &[]).is_ok()).then_some(note)
     }
 
     fn path(&self, url: &str) -> PathBuf {
-        let hash = SipHasher13::new().hash(url.as_bytes());
-        self.folder.join(format!("{:016x}{:016x}", hash.h1, hash.h2))
+        self.folder.join(Self::name(url))
     }
+
+    /// Returns the name of a picture in the cache, which does not tell its address.
+    pub fn name(url: &str) -> String {
+        let hash = SipHasher13::new().hash(url.as_bytes());
+        format!("{:016x}{:016x}", hash.h1, hash.h2)
+    }
+}
+
+/// Returns the address at the beginning of a file.
+fn address_in(path: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    let most = u64::try_from(ADDRESS_BYTES_MAX).unwrap_or(u64::MAX);
+    regular_files::open(path).ok()?.take(most).read_to_end(&mut start).ok()?;
+    let end = start.iter().position(|byte| *byte == b'\n')?;
+    start.truncate(end);
+    String::from_utf8(start).ok()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::support::binary::{Program, ask_to_end, wait_until};
 use crate::support::site::{Site, answer};
 
 /// A process that serves devices; it ends with the value.
-struct Served {
+pub(super) struct Served {
     child: Child,
     /// Address of the API.
     base: String,
@@ -27,16 +27,16 @@ impl Served {
         Self { child, base }
     }
 
-    fn serve(program: &Program) -> Self {
+    pub(super) fn serve(program: &Program) -> Self {
         Self::start(program, &["serve", "--sync", "127.0.0.1:0"])
     }
 
-    fn host(&self) -> &str {
+    pub(super) fn host(&self) -> &str {
         self.base.trim_start_matches("http://").split('/').next().unwrap()
     }
 
     /// Sends bytes and returns the whole answer.
-    fn raw(&self, bytes: &[u8]) -> String {
+    pub(super) fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.host()).unwrap();
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         stream.write_all(bytes).ok();
@@ -61,7 +61,7 @@ impl Served {
     }
 
     /// Logs in and returns the header of later requests.
-    fn log_in(&self, name: &str, password: &str) -> Result<String, u16> {
+    pub(super) fn log_in(&self, name: &str, password: &str) -> Result<String, u16> {
         let form = format!("Email={name}&Passwd={password}");
         let (status, text) = self.request("POST", "/accounts/ClientLogin", "", &form);
         let auth = text.lines().find_map(|line| line.strip_prefix("Auth="));
@@ -96,7 +96,7 @@ const ALL: &str = "s=user/-/state/com.google/reading-list";
 const UNREAD: &str = "s=user/-/state/com.google/reading-list&xt=user/-/state/com.google/read";
 const STARRED: &str = "s=user/-/state/com.google/starred";
 
-fn press() -> Site {
+pub(super) fn press() -> Site {
     Site::start(|request| {
         let items: String = (1..=20)
             .map(|at| {
@@ -115,18 +115,18 @@ fn press() -> Site {
     })
 }
 
-fn with_feeds(site: &Site) -> Program {
+pub(super) fn with_feeds(site: &Site) -> Program {
     let program = Program::new();
     program.run(&["add", &site.at("/one.xml"), &site.at("/two.xml"), "--tag", "News"]).with(0);
     program
 }
 
-fn add_device(program: &Program, name: &str) -> String {
+pub(super) fn add_device(program: &Program, name: &str) -> String {
     program.run(&["device", "add", name]).with(0).out.trim().to_owned()
 }
 
 /// The entries as link, read, starred and labels.
-fn states(program: &Program) -> Vec<(String, bool, bool, String)> {
+pub(super) fn states(program: &Program) -> Vec<(String, bool, bool, String)> {
     let entries = program.run(&["entries", "--json", "--limit", "1000"]).with(0).json();
     let state = |entry: &Value| {
         let text = |name: &str| entry[name].to_string();
@@ -137,7 +137,7 @@ fn states(program: &Program) -> Vec<(String, bool, bool, String)> {
     states
 }
 
-fn numbers(program: &Program) -> Vec<String> {
+pub(super) fn numbers(program: &Program) -> Vec<String> {
     let entries = program.run(&["entries", "--json", "--limit", "1000"]).with(0).json();
     let number = |entry: &Value| entry["number"].as_str().unwrap().to_owned();
     entries.as_array().unwrap().iter().map(number).collect()
@@ -247,6 +247,15 @@ fn a_device_is_let_in_by_the_body_and_the_header_only() {
             [400, 401].contains(&status) && !text.contains("one.xml"),
             "{path} {header} {text}"
         );
+    }
+    // The token of changes may be missing, but not be another one.
+    let change = "ac=edit&s=feed/1&t=Mine";
+    let (status, own) = served.request("GET", "/reader/api/0/token", &header, "");
+    assert_eq!(status, 200);
+    for (given, status) in [("", 200), ("&T=x", 200), ("&T=0123", 401), (&format!("&T={own}"), 200)]
+    {
+        let form = format!("{change}{given}");
+        assert_eq!(served.post(&header, "subscription/edit", &form).0, status, "{given}");
     }
     // Wrong ones are limited, valid ones never.
     let wrong = "Authorization: GoogleLogin auth=phone/x\r\n";

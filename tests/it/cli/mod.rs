@@ -16,6 +16,7 @@ pub mod service_running;
 pub mod accounts;
 pub mod alone;
 pub mod damage;
+pub mod device_page;
 pub mod devices;
 pub mod few_files;
 pub mod folders;
