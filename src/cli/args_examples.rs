@@ -6,7 +6,7 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 56] = [
+const EXAMPLES: [(&str, &str); 57] = [
     ("demo", "backissue demo"),
     ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
     (
@@ -128,6 +128,7 @@ const EXAMPLES: [(&str, &str); 56] = [
     ("serve", "backissue serve public --port 8080\nbackissue serve --sync 8086"),
     ("device", "backissue device add phone\nbackissue device list"),
     ("device add", "backissue device add phone"),
+    ("device allow", "backissue device allow phone"),
     ("device answer", "backissue device answer"),
     ("device list", "backissue device list\nbackissue device list --json"),
     ("device remove", "backissue device remove phone"),

@@ -73,8 +73,10 @@ pub(super) enum DeviceAction {
     List(DeviceListArgs),
     /// Let a device sync no longer
     Remove(DeviceNamed),
-    /// Take back the last change of a device
+    /// Take back the last change of a device, or refuse what it asks for
     Undo(DeviceNamed),
+    /// Unsubscribe from the feeds that a device asks to remove
+    Allow(DeviceNamed),
     /// Answer a request of a device, read from standard input; for the process that serves them
     #[command(hide = true)]
     Answer,

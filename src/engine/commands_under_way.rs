@@ -67,6 +67,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         | Job::Filter { .. }
         | Job::CountFilters
         | Job::SaveFolded(_)
+        | Job::SaveHeld(..)
         | Job::SaveDownloads(_)
         | Job::NoteMended
         | Job::SaveSteps(_)

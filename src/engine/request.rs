@@ -55,6 +55,10 @@ pub enum Request {
     AccountsSeen(Vec<AccountStatus>),
     /// Sync the accounts now.
     SyncAccounts,
+    /// Note that a device asks to unsubscribe from a feed, until the user answers.
+    HoldRemoval(String, FeedKey),
+    /// Apply the user's answer to what a device asks for: `true` unsubscribes from the feeds.
+    AnswerDevice(String, bool),
     /// Label entries as a server has them, or remove the label.
     SyncLabel {
         /// Name of the label.

@@ -88,6 +88,8 @@ pub struct Engine {
     pub synced: FeedSynced,
     /// The accounts on servers, as they were seen last.
     pub accounts: Vec<AccountStatus>,
+    /// Feeds that devices ask to unsubscribe from, by device, until the user answers.
+    pub held_removals: BTreeMap<String, Vec<FeedKey>>,
     /// How far the present sync is; `None` if none is under way, or if it does not take long.
     pub sync_progress: Option<SyncProgress>,
     /// Report on data recovered from damaged store files, until the user has seen it.

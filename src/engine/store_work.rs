@@ -143,6 +143,8 @@ pub enum Job {
     CountFilters,
     /// Writes the set of tags that are folded in the feed list.
     SaveFolded(BTreeSet<String>),
+    /// Writes from which feeds a device asks to unsubscribe.
+    SaveHeld(String, Vec<FeedKey>),
     /// Records that the user has seen the report on recovered data.
     NoteMended,
     /// Notes what another reader knew of the entries of a feed. Answered with [`Answer::ElsewhereNoted`].
@@ -462,6 +464,7 @@ impl Job {
             | Self::SaveReadingPosition(..)
             | Self::SaveFullText(..)
             | Self::SaveFolded(_)
+            | Self::SaveHeld(..)
             | Self::SaveDownloads(_)
             | Self::Sync(_)
             | Self::NoteMended

@@ -22,7 +22,8 @@ use super::external::external_run::RunPurpose;
 use super::external::run_external;
 use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::feeds::{
-    addresses, feed_moves, feed_preview, feed_settings, import, subscribe, trouble, unsubscribe,
+    addresses, feed_moves, feed_preview, feed_settings, held_removals, import, subscribe, trouble,
+    unsubscribe,
 };
 use super::moving::move_in;
 use super::politeness::rate_limits;
@@ -176,6 +177,8 @@ fn requested(
             Vec::new()
         }
         Request::AccountsSeen(accounts) => account_sync::accounts_seen(engine, now, accounts),
+        Request::HoldRemoval(device, feed) => held_removals::hold(engine, &device, feed),
+        Request::AnswerDevice(device, yes) => answer_device(engine, now, device, yes)?,
         Request::LetLeave(feeds) => account_sync::let_leave(engine, &feeds),
         Request::SyncAccounts => {
             engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
@@ -243,6 +246,21 @@ fn by(
     let done = requested(engine, now, request);
     engine.undo.origin = Origin::User;
     done
+}
+
+/// Carries out the user's answer to what a device asks for.
+fn answer_device(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    device: String,
+    yes: bool,
+) -> Result<Vec<Effect>, InputFlaw> {
+    let (noted, removing) = held_removals::answer(engine, device, yes);
+    let removed = removing.map(|it| by(engine, now, Origin::Answered(None), it));
+    let mut effects = removed.transpose()?.unwrap_or_default();
+    // If the program is killed in between, the user is asked again.
+    effects.push(noted);
+    Ok(effects)
 }
 
 /// Carries out several requests as one change. If a request is not allowed, shows the reason and carries out the other requests.

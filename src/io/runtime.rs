@@ -113,6 +113,8 @@ fn load_guarded(
     engine.ended_this_week = u32::try_from(ended).unwrap_or(u32::MAX);
     engine.interest = load_interest(store.folder());
     engine.take_saved(store.saved_searches()?, store.saved_filters()?);
+    let devices = store.device_records()?.into_iter();
+    engine.held_removals = devices.map(|(name, record)| (name, record.held)).collect();
     engine.take_downloads(store.downloads()?);
     engine.take_undo(store.saved_steps()?, store.ended_subscriptions()?, now);
     Ok((engine, unreadable))

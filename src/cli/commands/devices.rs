@@ -4,8 +4,11 @@ use serde_json::json;
 
 use crate::cli::Done;
 use crate::cli::args_publish::{DeviceAction, DeviceArgs};
+use crate::cli::commands::changes::UNDO_HINT;
 use crate::cli::context::{CommandContext, JsonList};
 use crate::cli::session::Failure;
+use crate::engine::feeds::held_removals;
+use crate::engine::request::Request;
 use crate::io::accounts::server::NO_FOLDER;
 use crate::io::clock;
 use crate::io::devices::device_file::DeviceFile;
@@ -32,6 +35,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &DeviceArgs) -> Result
         DeviceAction::Remove(device) => {
             file()?.remove(&device.name).map_err(Failure::new)?;
             let (name, now) = (device.name.clone(), clock::now());
+            context.change(Request::AnswerDevice(name.clone(), false))?;
             context.look(move |store| store.change_device::<()>(&name, now, |_| None))?;
             context.put(&format!("'{}' can sync no longer; what it changed stays", device.name));
         }
@@ -42,6 +46,16 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &DeviceArgs) -> Result
                 return Ok(Done::All);
             };
             context.put(&format!("taken back: {words}"));
+        }
+        DeviceAction::Allow(device) => {
+            let name = device.name.clone();
+            let what = context.inspect(move |engine| held_removals::words(engine, &name))?;
+            let Some(what) = what else {
+                context.tell("this device asks for nothing");
+                return Ok(Done::All);
+            };
+            context.change(Request::AnswerDevice(device.name.clone(), true))?;
+            context.put(&format!("done: {what}{UNDO_HINT}"));
         }
         DeviceAction::Answer => answer(context)?,
     }
@@ -63,6 +77,7 @@ fn list(context: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<()
                 "added": device.added.to_rfc3339(),
                 "last_seen": record.seen.map(|seen| seen.to_rfc3339()),
                 "changes": record.steps.len(),
+                "asks_to_remove": record.held,
             }));
         } else {
             let (seen, changes) = (seen_words(record.seen), record.steps.len());
@@ -75,6 +90,14 @@ fn list(context: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<()
                 ),
             };
             context.put(&format!("{}  {seen}{changes}", device.name));
+            let name = device.name.clone();
+            let asked = context.inspect(move |engine| held_removals::words(engine, &name))?;
+            if let Some(what) = asked {
+                context.put(&format!(
+                    "  asks to {what}: 'backissue device allow {0}' does it, 'backissue device undo {0}' refuses",
+                    device.name
+                ));
+            }
         }
     }
     if let Some(list) = document {

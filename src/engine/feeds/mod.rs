@@ -6,6 +6,7 @@ pub mod archive_subscription;
 pub mod feed_moves;
 pub mod feed_preview;
 pub mod feed_settings;
+pub mod held_removals;
 pub mod import;
 pub mod setting_row;
 pub mod setting_table;

@@ -7,8 +7,8 @@ use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
-use super::feed_moves;
 use super::subscription::{Obstacle, ProposedFor, Subscription};
+use super::{feed_moves, held_removals};
 use crate::engine::change::value::FeedParts;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
@@ -35,7 +35,7 @@ pub const STORE: FeedKey = FeedKey(0);
 pub struct Concern {
     /// Feed with the problem; [`STORE`] for a problem of the store or of an account.
     pub feed: FeedKey,
-    /// Name of the account with the problem.
+    /// Name of the account with the problem, or of the device that asks for something.
     pub account: Option<String>,
     /// State of the feed in one or two words, as in `backissue feeds --json`: `moved`, `gone`, `failing`, ...
     pub state: &'static str,
@@ -66,6 +66,8 @@ pub enum Remedy {
     Sync,
     /// Answer what the account waits for.
     Answer,
+    /// Answer what the device asks for.
+    AnswerDevice,
     /// No remedy is possible; the user can only dismiss the problem.
     Know,
 }
@@ -81,7 +83,7 @@ impl Remedy {
             Self::Retry => "retry now",
             Self::UndoMove => "undo the move",
             Self::Sync => "sync now",
-            Self::Answer => "answer",
+            Self::Answer | Self::AnswerDevice => "answer",
             Self::Know => "noted",
         }
     }
@@ -135,7 +137,7 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
     let mut list: Vec<Concern> =
         engine.feeds.values().filter_map(|feed| untold(engine, feed, now)).collect();
     list.sort_by_key(|concern| concern.remedy);
-    list.extend(of_accounts(engine, now));
+    list.extend(of_devices(engine, now).chain(of_accounts(engine, now)));
     list.extend(engine.mended.iter().map(|told| Concern {
         feed: STORE,
         account: None,
@@ -151,8 +153,24 @@ pub fn concerns(engine: &Engine, now: DateTime<Utc>) -> Vec<Concern> {
 pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let in_trouble = engine.feeds.values().filter(|feed| untold(engine, feed, now).is_some());
     let stores = usize::from(engine.mended.is_some());
-    let others = of_accounts(engine, now).count().saturating_add(stores);
+    let others = of_accounts(engine, now).chain(of_devices(engine, now)).count();
+    let others = others.saturating_add(stores);
     u32::try_from(in_trouble.count().saturating_add(others)).unwrap_or(u32::MAX)
+}
+
+/// Returns what devices ask for.
+fn of_devices(engine: &Engine, now: DateTime<Utc>) -> impl Iterator<Item = Concern> {
+    engine.held_removals.keys().filter_map(move |device| {
+        let what = held_removals::words(engine, device)?;
+        Some(Concern {
+            feed: STORE,
+            account: Some(device.clone()),
+            state: "waits",
+            sentence: format!("It asks to {what}."),
+            remedy: Remedy::AnswerDevice,
+            since: now,
+        })
+    })
 }
 
 /// Returns the problems of accounts: what waits for an answer, and syncs that failed.
@@ -395,7 +413,7 @@ pub const fn answer(remedy: Remedy) -> TroubleAnswer {
         Remedy::Retry => TroubleAnswer::Retry,
         Remedy::Resume => TroubleAnswer::Resume,
         Remedy::AllowInsecure => TroubleAnswer::AllowInsecure,
-        Remedy::Sync | Remedy::Answer | Remedy::Know => TroubleAnswer::Note,
+        Remedy::Sync | Remedy::Answer | Remedy::AnswerDevice | Remedy::Know => TroubleAnswer::Note,
     }
 }
 

@@ -11,6 +11,7 @@ use super::replies::{ReplyFault, wanted_here};
 use crate::engine::change::MarkChange;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::subscribed_as;
+use crate::engine::feeds::held_removals;
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::GivenBy;
 use crate::engine::request::Request;
@@ -274,10 +275,11 @@ fn unsubscribe(handle: &LoopHandle, device: &str, stream: Stream) -> Result<(), 
     if is_much || is_of_account {
         let why = if is_of_account { "it is one of an account" } else { "it removed many today" };
         let text = format!(
-            "the device '{device}' asks to unsubscribe from '{title}' ({why}): 'backissue unsubscribe {feed}' does it"
+            "the device '{device}' asks to unsubscribe from '{title}' ({why}): answer in Attention, or with 'backissue device allow {device}'"
         );
+        handle.arrive(Request::HoldRemoval(device.to_owned(), feed))?;
         handle.do_later(move |host| host.complain(text));
-        return Err(ReplyFault::refused(403, "the reader must unsubscribe from this feed"));
+        return Err(ReplyFault::refused(403, "this waits for an answer in the reader"));
     }
     note(handle, device, vec![DeviceChange::Unsubscribed(feed)])?;
     Ok(handle.arrive(Request::Unsubscribe(feed))?)
@@ -321,6 +323,12 @@ fn arrange(
 /// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
 pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
     let (device, now) = (device.to_owned(), clock::now());
+    let name = device.clone();
+    let asked = handle.visit(move |host| held_removals::words(host.engine(), &name))?;
+    if let Some(what) = asked {
+        handle.arrive(Request::AnswerDevice(device, false))?;
+        return Ok(Some(format!("the request to {what}")));
+    }
     let step = handle.look(move |store| {
         if !store.device_records()?.contains_key(&device) {
             return Ok(None);

@@ -27,6 +27,8 @@ pub struct DeviceRecord {
     pub seen: Option<DateTime<Utc>>,
     /// What it changed, oldest first.
     pub steps: Vec<DeviceStep>,
+    /// Feeds that it asks to unsubscribe from, until the user answers.
+    pub held: Vec<FeedKey>,
 }
 
 /// A request of a device that changed something.
@@ -64,6 +66,13 @@ impl Store {
     pub fn device_records(&self) -> Result<BTreeMap<String, DeviceRecord>, StoreError> {
         let bytes = self.facts.get(DEVICES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Writes from which feeds a device asks to unsubscribe.
+    pub fn save_held(&mut self, name: &str, held: Vec<FeedKey>) -> Result<(), StoreError> {
+        let mut records = self.device_records()?;
+        records.entry(name.to_owned()).or_default().held = held;
+        self.put(TableName::Facts, DEVICES_KEY, codec::encode(&records)?)
     }
 
     /// Changes what is remembered of a device; `None` forgets it.

@@ -174,6 +174,10 @@ fn do_job(
             store.save_folded(&folded)?;
             None
         }
+        Job::SaveHeld(device, feeds) => {
+            store.save_held(&device, feeds)?;
+            None
+        }
         Job::NoteElsewhere(feed, now, known) => {
             let noted = store.note_elsewhere(feed, &known, now, step.as_ref())?;
             Some(Answer::ElsewhereNoted(feed, Box::new(noted)))

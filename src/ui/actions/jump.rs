@@ -112,7 +112,7 @@ fn take_picked(cx: &mut Cx<'_>) -> KeyOutcome {
         return help_pane::run_picked(cx, &picks);
     }
     open_item(cx, picks.selected_item(), &picks.line.text);
-    KeyOutcome::done(())
+    KeyOutcome::Done
 }
 
 /// Opens the list of an item, and moves the focus to its entries. Without an item, says that nothing matches the typed text.

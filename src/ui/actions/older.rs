@@ -26,18 +26,18 @@ pub static LIST: ListKind = ListKind {
         action(&[Command::Enter], "fetches them", |cx, open| {
             let (feed, kind) = selected(cx.app, open)?;
             cx.app.ui.uncover();
-            let _: () = match kind {
+            match kind {
                 SourceKind::Adaptor(adaptor) => cx.ask(Request::ReadElsewhere(feed, adaptor)),
                 SourceKind::Copy(url) => cx.ask(Request::ReadCopy(feed, url)),
                 SourceKind::OtherCopy => {
                     cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Copy(feed)));
                 }
-            };
+            }
             Some(())
         }),
         action(&[Command::Unsubscribe], "forgets a copy", |cx, open| {
             let (feed, SourceKind::Copy(url)) = selected(cx.app, open)? else { return None };
-            let _: () = cx.ask(Request::ForgetCopy(feed, url));
+            cx.ask(Request::ForgetCopy(feed, url));
             Some(())
         }),
     ],

@@ -113,10 +113,8 @@ pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
     if let Asks::LeaveAccount(name) = &question.asks {
         let name = name.clone();
         cx.app.ui.uncover();
-        return {
-            accounts::leave(cx, key, &name);
-            KeyOutcome::done(())
-        };
+        accounts::leave(cx, key, &name);
+        return KeyOutcome::Done;
     }
     match key {
         Key { code: Code::Char('y' | 'Y') | Code::Enter, ctrl: false }
@@ -124,30 +122,29 @@ pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
         {
             let asks = question.asks.clone();
             cx.app.ui.uncover();
-            return {
-                let _: () = match asks {
-                    Asks::Subscribe(addresses) => list_panel::subscribe_to_several(cx, addresses),
-                    Asks::Unsubscribe(feeds) => unsubscribe(cx, feeds),
-                    Asks::Request(request) => cx.ask(*request),
-                    Asks::Account(name, held) => answer_account(cx, &name, held, true),
-                    Asks::LeaveAccount(_) => {}
-                    Asks::OpenPages(pages) => open_pages::open_pages(cx, pages),
-                    Asks::AskPlainly(address, None) => list_panel::subscribe_to(cx, address),
-                    Asks::AskPlainly(address, Some(feed)) => list_panel::move_to(cx, feed, address),
-                };
-                KeyOutcome::done(())
-            };
+            match asks {
+                Asks::Subscribe(addresses) => list_panel::subscribe_to_several(cx, addresses),
+                Asks::Unsubscribe(feeds) => unsubscribe(cx, feeds),
+                Asks::Request(request) => cx.ask(*request),
+                Asks::Account(name, held) => answer_account(cx, &name, held, true),
+                Asks::Device(name) => cx.ask(Request::AnswerDevice(name, true)),
+                Asks::LeaveAccount(_) => {}
+                Asks::OpenPages(pages) => open_pages::open_pages(cx, pages),
+                Asks::AskPlainly(address, None) => list_panel::subscribe_to(cx, address),
+                Asks::AskPlainly(address, Some(feed)) => list_panel::move_to(cx, feed, address),
+            }
         }
         Key { code: Code::Char('n' | 'N'), ctrl: false } => {
             let asks = question.asks.clone();
             cx.app.ui.uncover();
             if let Asks::Account(name, held) = asks {
-                return {
-                    answer_account(cx, &name, held, false);
-                    KeyOutcome::done(())
-                };
+                answer_account(cx, &name, held, false);
+                return KeyOutcome::Done;
             }
             cx.say("cancelled: nothing was changed");
+            if let Asks::Device(name) = asks {
+                cx.ask(Request::AnswerDevice(name, false));
+            }
         }
         Key { code: Code::Char('q') | Code::Esc, ctrl: false } => {
             cx.app.ui.uncover();

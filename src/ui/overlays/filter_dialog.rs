@@ -156,7 +156,7 @@ pub static LIST: ListKind = ListKind {
             Some(())
         }),
         action(&[Command::Unsubscribe], "removes", |cx, open| {
-            let _: () = cx.ask(Request::RemoveFilter(id_at(cx.app, open)?));
+            cx.ask(Request::RemoveFilter(id_at(cx.app, open)?));
             Some(())
         }),
         action(&[Command::Add], "adds one", |cx, _| {

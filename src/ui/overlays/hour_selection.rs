@@ -48,17 +48,13 @@ pub fn press_key(cx: &mut Cx<'_>, key: Key) -> Option<()> {
         Code::Home | Code::Char('g') => outline.cursor.1 = 0,
         Code::End | Code::Char('G') => outline.cursor.1 = 23,
         Code::Char(' ') | Code::Enter if outline.corner.is_some() => {
-            return {
-                propose_rule(cx);
-                Some(())
-            };
+            propose_rule(cx);
+            return Some(());
         }
         Code::Char(' ') => outline.corner = Some(outline.cursor),
         Code::Enter => {
-            return {
-                change_or_begin(cx);
-                Some(())
-            };
+            change_or_begin(cx);
+            return Some(());
         }
         Code::Esc | Code::Char('q') if outline.corner.is_some() => outline.corner = None,
         Code::Esc | Code::Char('q' | 'M') => pane.outline = None,

@@ -112,10 +112,8 @@ pub fn take_command(cx: &mut Cx<'_>, kind: &ListKind, command: Command) -> Optio
         || kind.toggles.contains(&command)
     {
         cx.app.ui.uncover();
-        return {
-            (kind.closed)(cx, open);
-            Some(())
-        };
+        (kind.closed)(cx, open);
+        return Some(());
     }
     if command.works_in_help() || matches!(command, Command::Undo | Command::Redo) {
         return None;
@@ -176,13 +174,6 @@ pub enum KeyOutcome {
     RunWith(&'static str, String),
 }
 
-impl KeyOutcome {
-    /// The key was handled.
-    pub const fn done((): ()) -> Self {
-        Self::Done
-    }
-}
-
 impl From<Option<()>> for KeyOutcome {
     fn from(taken: Option<()>) -> Self {
         if taken.is_some() { Self::Done } else { Self::Passed }
@@ -196,13 +187,6 @@ pub enum ClickOutcome {
     Done,
     /// The clicked item must be opened, as if the user had pressed Enter.
     Enter,
-}
-
-impl ClickOutcome {
-    /// The click was handled.
-    pub const fn done((): ()) -> Self {
-        Self::Done
-    }
 }
 
 /// Subscribes to a typed address. While the address is looked up, keys do not reach the panes.

@@ -99,7 +99,7 @@ static HELP: OverlayRow = OverlayRow {
 static PROMPT: OverlayRow = OverlayRow {
     key: |cx, key| {
         press_key(cx, key);
-        KeyOutcome::done(())
+        KeyOutcome::Done
     },
     paste: |cx, text| {
         paste_text(cx, text);
@@ -143,7 +143,7 @@ static TIMETABLE: OverlayRow = OverlayRow {
     scroll: hour_selection::scroll_timetable,
     click: |cx, line| {
         hour_selection::click_line(cx, line);
-        ClickOutcome::done(())
+        ClickOutcome::Done
     },
     beside: ClickOutside::ClosesAndClicks,
     ..PLAIN
@@ -152,7 +152,7 @@ static TIMETABLE: OverlayRow = OverlayRow {
 static EDIT: OverlayRow = OverlayRow {
     key: |cx, key| {
         edit_dialog::press_key(cx, key);
-        KeyOutcome::done(())
+        KeyOutcome::Done
     },
     paste: |cx, text| {
         edit_dialog::paste_text(cx, text);
@@ -161,7 +161,7 @@ static EDIT: OverlayRow = OverlayRow {
     wheel: Wheel::Arrows,
     click: |cx, line| {
         edit_dialog::click_line(cx, line);
-        ClickOutcome::done(())
+        ClickOutcome::Done
     },
     ..PLAIN
 };
@@ -169,7 +169,7 @@ static EDIT: OverlayRow = OverlayRow {
 static ACCOUNT: OverlayRow = OverlayRow {
     key: |cx, key| {
         accounts::press_key(cx, key);
-        KeyOutcome::done(())
+        KeyOutcome::Done
     },
     paste: |cx, text| {
         accounts::paste_text(cx, text);
@@ -178,7 +178,7 @@ static ACCOUNT: OverlayRow = OverlayRow {
     wheel: Wheel::Arrows,
     click: |cx, line| {
         accounts::click_line(cx, line);
-        ClickOutcome::done(())
+        ClickOutcome::Done
     },
     ..PLAIN
 };
@@ -186,7 +186,7 @@ static ACCOUNT: OverlayRow = OverlayRow {
 static FILTER_DIALOG: OverlayRow = OverlayRow {
     key: |cx, key| {
         filter_dialog::press_key(cx, key);
-        KeyOutcome::done(())
+        KeyOutcome::Done
     },
     paste: |cx, text| {
         filter_dialog::paste_text(cx, text);
@@ -195,7 +195,7 @@ static FILTER_DIALOG: OverlayRow = OverlayRow {
     wheel: Wheel::Arrows,
     click: |cx, line| {
         filter_dialog::click_line(cx, line);
-        ClickOutcome::done(())
+        ClickOutcome::Done
     },
     ..PLAIN
 };
@@ -261,7 +261,7 @@ pub fn click(cx: &mut Cx<'_>, line: usize) -> ClickOutcome {
     match (open_list(cx.app), open_row(cx.app)) {
         (Some(kind), _) => {
             list_panel::click(cx, kind, line);
-            ClickOutcome::done(())
+            ClickOutcome::Done
         }
         (None, Some(row)) => (row.click)(cx, line),
         (None, None) => ClickOutcome::Done,
@@ -272,10 +272,8 @@ pub fn click(cx: &mut Cx<'_>, line: usize) -> ClickOutcome {
 pub fn scroll_open(cx: &mut Cx<'_>, down: bool, distance: Distance) -> Option<()> {
     let row = open_row(cx.app)?;
     if let Some(kind) = row.list {
-        return {
-            list_panel::scroll(cx, kind, (down, distance));
-            Some(())
-        };
+        list_panel::scroll(cx, kind, (down, distance));
+        return Some(());
     }
     (row.scroll)(cx.app, down, distance).then_some(())
 }
@@ -343,10 +341,8 @@ fn press_own_key(cx: &mut Cx<'_>, purpose: PromptPurpose, key: Key) -> Option<()
     let is_path = is_path(purpose);
     if is_path && key == Key::code(Code::Tab) {
         let Some(Overlay::Prompt(prompt)) = &cx.app.ui.overlay else { return None };
-        return {
-            cx.out.push(ScreenEffect::CompletePath(prompt.text.clone()));
-            Some(())
-        };
+        cx.out.push(ScreenEffect::CompletePath(prompt.text.clone()));
+        return Some(());
     }
     let is_tags = matches!(purpose, PromptPurpose::Tags(_) | PromptPurpose::MarkedTags);
     let completes = is_tags && key == Key::code(Code::Tab);

@@ -4,6 +4,7 @@
 use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
 
+use crate::engine::feeds::held_removals;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble::{self, Concern, Remedy, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
@@ -52,6 +53,13 @@ pub fn apply_remedy(cx: &mut Cx<'_>) {
         (Some(name), Remedy::Answer) => {
             ask_about_account(cx.app, &name);
         }
+        (Some(device), Remedy::AnswerDevice) => {
+            let what = held_removals::words(&cx.app.engine, &device);
+            let text = what
+                .map(|what| format!("The device '{device}' asks: {what}? y yes, n no, Esc later"));
+            cx.app.ui.overlay = text
+                .map(|text| Overlay::Question(AskedQuestion { text, asks: Asks::Device(device) }));
+        }
         (Some(_), _) => cx.ask(Request::SyncAccounts),
         (None, remedy) => cx.ask(Request::Trouble(concern.feed, trouble::answer(remedy))),
     }
@@ -72,7 +80,12 @@ fn ask_about_account(app: &mut App, name: &str) {
 pub fn note_trouble(cx: &mut Cx<'_>) {
     let Some(concern) = selected_concern(cx.app, cx.now) else { return };
     if concern.account.is_some() {
-        return cx.say("an account is listed until its sync succeeds and nothing waits");
+        let why = if concern.remedy == Remedy::AnswerDevice {
+            "a device is listed until you answer"
+        } else {
+            "an account is listed until its sync succeeds and nothing waits"
+        };
+        return cx.say(why);
     }
     cx.ask(Request::Trouble(concern.feed, TroubleAnswer::Note));
 }

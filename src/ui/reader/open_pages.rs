@@ -45,10 +45,8 @@ fn open_marked(cx: &mut Cx<'_>) -> Option<()> {
         .collect();
     let count = pages.len();
     if count <= PAGES_UNASKED {
-        return {
-            open_pages(cx, pages);
-            Some(())
-        };
+        open_pages(cx, pages);
+        return Some(());
     }
     let text = format!("Open {count} pages in the browser? y/n");
     cx.app.ui.lay_over(Overlay::Question(AskedQuestion { text, asks: Asks::OpenPages(pages) }));
@@ -174,10 +172,8 @@ pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
     let could_be = labels.iter().any(|(_, label)| label.starts_with(&typed));
     if let Some(number) = chosen {
         cx.app.ui.uncover();
-        return {
-            use_link(cx, number, does);
-            KeyOutcome::done(())
-        };
+        use_link(cx, number, does);
+        return KeyOutcome::Done;
     }
     if !could_be {
         cx.app.ui.uncover();

@@ -122,6 +122,8 @@ pub enum Asks {
     Request(Box<Request>),
     /// Answer what this account waits for; it holds these feeds.
     Account(String, Vec<FeedKey>),
+    /// Answer what this device asks for.
+    Device(String),
     /// Remove this account; what becomes of its feeds is asked.
     LeaveAccount(String),
     /// Open the pages of these entries in the browser.

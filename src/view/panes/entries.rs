@@ -372,7 +372,8 @@ fn reason_lines(concern: &Concern, width: usize, selected: bool) -> Vec<String> 
 fn row(app: &App, concern: &Concern, width: usize, selected: Option<bool>) -> Vec<Line<'static>> {
     let of_store = concern.feed == trouble::STORE;
     let feed = app.engine.feeds.get(&concern.feed);
-    let account = concern.account.as_ref().map(|name| format!("Account '{name}'"));
+    let who = if concern.remedy == Remedy::AnswerDevice { "Device" } else { "Account" };
+    let account = concern.account.as_ref().map(|name| format!("{who} '{name}'"));
     let title = match &account {
         Some(account) => account,
         None if of_store => "The store",

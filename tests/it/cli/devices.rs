@@ -20,7 +20,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    fn start(program: &Program, args: &[&str]) -> Self {
+    pub(super) fn start(program: &Program, args: &[&str]) -> Self {
         let mut child = program.start(args);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base = lines.next().unwrap().unwrap();
@@ -43,6 +43,15 @@ impl Served {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).ok();
         String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// Opens a connection and sends the beginning of a request.
+    pub(super) fn half_a_request(&self) -> Option<TcpStream> {
+        let mut stream = TcpStream::connect(self.host()).ok()?;
+        let start =
+            b"POST /api/greader.php/reader/api/0/edit-tag HTTP/1.1\r\nHost: x\r\nContent-Le";
+        stream.write_all(start).ok();
+        Some(stream)
     }
 
     fn request(&self, method: &str, path: &str, header: &str, body: &str) -> (u16, String) {
@@ -352,10 +361,67 @@ fn a_device_removes_few_feeds_and_none_of_an_account() {
         (&feed["title"], &feed["categories"][0]["label"]),
         (&"Mine".into(), &"Old News".into())
     );
-    for _ in 0..7 {
+    // The first one refuses what waits for an answer.
+    for _ in 0..8 {
         home.run(&["device", "undo", "phone"]).with(0);
     }
     assert_eq!(titles(&home), 8);
+}
+
+#[test]
+fn removals_that_a_device_may_not_make_wait_for_an_answer() {
+    let site = press();
+    let (first, home) = (with_feeds(&site), Program::new());
+    let laptop = add_device(&first, "laptop");
+    let origin = Served::serve(&first);
+    let add = ["account", "add", &origin.base, "--user", "laptop", "--name", "first"];
+    home.run_with(&add, format!("{laptop}\n").as_bytes()).with(0);
+    home.write("config.toml", "[poll]\nautomatic = false\n[network]\nspace_loopback = false\n");
+    let password = add_device(&home, "phone");
+    let served = Served::serve(&home);
+    let header = served.log_in("phone", &password).unwrap();
+    let remove = |feed: u32| {
+        served.post(&header, "subscription/edit", &format!("ac=unsubscribe&s=feed/{feed}"))
+    };
+    let count =
+        |home: &Program| home.run(&["feeds", "--json"]).with(0).json().as_array().unwrap().len();
+    let asks = |home: &Program| home.run(&["device", "list"]).with(0).out.contains("asks to");
+    let (status, text) = remove(1);
+    assert!(status == 403 && text.contains("waits for an answer"), "{text}");
+    assert_eq!((remove(1).0, count(&home)), (403, 2), "nothing is removed");
+    let list = home.run(&["device", "list"]).with(0).out;
+    assert!(list.contains("asks to unsubscribe from 'Press', also on 'first': "), "{list}");
+    // Refused, on the command line and on the screen.
+    let refused = home.run(&["device", "undo", "phone"]).with(0).out;
+    assert!(refused.contains("taken back: the request to unsubscribe from 'Press'"), "{refused}");
+    assert!(!asks(&home));
+    assert_eq!(remove(1).0, 403);
+    let mut reader = home.start_reader();
+    reader.until_it_says("Attention");
+    reader.press("!");
+    reader.until_it_says("It asks to unsubscribe from 'Press'");
+    reader.press("\r");
+    reader.until_it_says("y yes, n no");
+    reader.press("n");
+    reader.until("no question", |screen| !screen.contents().contains("asks to unsubscribe"));
+    assert!(!asks(&home));
+    assert_eq!(count(&home), 2);
+    // Allowed on the screen: it is a change of the user, who can undo it.
+    assert_eq!(remove(1).0, 403);
+    reader.until_it_says("Attention");
+    reader.press("!\r");
+    reader.until_it_says("y yes, n no");
+    reader.press("y");
+    wait_until("the feed is removed", || count(&home) == 1);
+    reader.press("q");
+    // And on the command line.
+    assert_eq!(remove(2).0, 403);
+    let told = home.run(&["device", "allow", "phone"]).with(0).out;
+    assert!(told.contains("done: unsubscribe from 'Press'"), "{told}");
+    assert_eq!(count(&home), 0);
+    assert!(home.run(&["device", "allow", "phone"]).with(0).err.contains("asks for nothing"));
+    home.run(&["undo", "--yes"]).with(0);
+    assert_eq!(count(&home), 1);
 }
 
 #[test]
@@ -405,15 +471,7 @@ fn hostile_requests_change_nothing_and_do_not_stop_others() {
     let served = Served::serve(&home);
     let header = served.log_in("phone", &password).unwrap();
     let before = states(&home);
-    let half: Vec<TcpStream> =
-        (0..64).filter_map(|_| TcpStream::connect(served.host()).ok()).collect();
-    for mut stream in &half {
-        stream
-            .write_all(
-                b"POST /api/greader.php/reader/api/0/edit-tag HTTP/1.1\r\nHost: x\r\nContent-Le",
-            )
-            .ok();
-    }
+    let half: Vec<TcpStream> = (0..64).filter_map(|_| served.half_a_request()).collect();
     for path in [
         "/../../etc/passwd",
         "/%2e%2e/config",
