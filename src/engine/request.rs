@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use backissue_core::InputFlaw;
+use backissue_core::accounts::HistoryThere;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{Adaptor, EntryKey, FeedKey, GapKey};
 use backissue_core::schedule::Pace;
@@ -51,6 +52,8 @@ pub enum Request {
     SyncProgress(Option<SyncProgress>),
     /// Let the servers of accounts lose these feeds, which were removed here.
     LetLeave(Vec<FeedKey>),
+    /// Note what the servers of accounts say of the histories of feeds.
+    HistoryThere(Vec<(FeedKey, HistoryThere)>),
     /// Take over which accounts there are.
     AccountsSeen(Vec<AccountStatus>),
     /// Sync the accounts now.

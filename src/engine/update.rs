@@ -177,6 +177,7 @@ fn requested(
             Vec::new()
         }
         Request::AccountsSeen(accounts) => account_sync::accounts_seen(engine, now, accounts),
+        Request::HistoryThere(histories) => account_sync::note_histories(engine, histories),
         Request::HoldRemoval(device, feed) => held_removals::hold(engine, &device, feed),
         Request::AnswerDevice(device, yes) => answer_device(engine, now, device, yes)?,
         Request::LetLeave(feeds) => account_sync::let_leave(engine, &feeds),

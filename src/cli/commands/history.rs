@@ -131,6 +131,11 @@ fn print_history(
         let said = backissue_core::history::GapLines::new(gap, now, engine.zone);
         context.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
+    let there = feed.state.history_there.as_ref();
+    let there = there.filter(|_| history_requests::history_account(feed).is_some());
+    for gap in there.iter().flat_map(|there| &there.gaps) {
+        context.put(&format!("  ┄┄┄ there: {gap}"));
+    }
     for source in elsewhere::sources(engine, feed) {
         let word = match &source.kind {
             SourceKind::Adaptor(adaptor) if !source.is_chosen => adaptor.word(),

@@ -248,7 +248,8 @@ fn stated(
         return Some(why.to_owned());
     }
     if let Some(name) = history_account(feed) {
-        return Some(of_account(name));
+        let there = feed.state.history_there.as_ref();
+        return Some(there.map_or_else(|| of_account(name), |there| there.text.clone()));
     }
     feed.state.facts.last_ok?;
     let walking = walks::progress(engine, feed);

@@ -10,6 +10,7 @@ use crate::engine::feeds::subscription::{GivenBy, Subscription, SubscriptionReco
 use crate::engine::request::{Effect, Event, Request};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
+use backissue_core::accounts::HistoryThere;
 use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::history::FeedKey;
 
@@ -102,6 +103,19 @@ pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
         engine.feeds.contains_key(&sync.feed) || engine.ended.contains_key(&sync.feed)
     });
     effects.extend(known.map(|sync| Effect::store(Job::Sync(Box::new(sync)))));
+    effects
+}
+
+/// Notes what the servers of accounts say of the histories of feeds.
+pub fn note_histories(engine: &mut Engine, histories: Vec<(FeedKey, HistoryThere)>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (key, history) in histories {
+        let Some(feed) = engine.feeds.get_mut(&key) else { continue };
+        if feed.state.history_there.as_deref() != Some(&history) {
+            feed.state.history_there = Some(Box::new(history));
+            effects.push(Effect::store(Job::SaveState(key, feed.state.clone())));
+        }
+    }
     effects
 }
 

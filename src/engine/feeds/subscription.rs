@@ -12,6 +12,7 @@ use crate::engine::entries::ahead_work::AheadToday;
 use crate::engine::politeness::server_habits::ServerHabits;
 use crate::engine::poll::fetch::Validators;
 use crate::engine::poll::poll_log::PollLogEntry;
+use backissue_core::accounts::HistoryThere;
 use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::hints::is_default;
 use backissue_core::feed::outgoing::outgoing_title;
@@ -144,6 +145,9 @@ pub struct FeedState {
     /// Status of the last response; `None` if there was none.
     #[serde(skip_serializing_if = "is_default")]
     pub status: Option<u16>,
+    /// What the server of its account says of its history.
+    #[serde(skip_serializing_if = "is_default")]
+    pub history_there: Option<Box<HistoryThere>>,
     /// Error of the last poll, as a sentence fragment; `None` if the poll succeeded.
     #[serde(skip_serializing_if = "is_default")]
     pub trouble: Option<String>,

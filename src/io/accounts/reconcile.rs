@@ -13,6 +13,7 @@ use crate::engine::feeds::subscription::{GivenBy, Subscription};
 use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::loop_handle::Host;
+use backissue_core::accounts::HistoryThere;
 use backissue_core::accounts::answers::RemoteFeed;
 use backissue_core::accounts::api_call::SubscriptionEdit;
 use backissue_core::accounts::subscriptions::{
@@ -163,7 +164,7 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
     Ok(())
 }
 
-/// Changes the addresses here of feeds that have another one on the server now.
+/// Changes the addresses here of feeds that have another one on the server now, and notes what the server says of histories.
 fn follow_addresses(session: &mut Session<'_>, remote: &[RemoteFeed]) -> Result<(), SyncFailure> {
     let local = local_feeds(session)?;
     let by_stream: BTreeMap<&str, &RemoteFeed> =
@@ -174,7 +175,16 @@ fn follow_addresses(session: &mut Session<'_>, remote: &[RemoteFeed]) -> Result<
             session.ask(Request::FollowAccount(feed.key, to))?;
         }
     }
-    Ok(())
+    // Nobody here can check what the server says, so it is said whose word it is.
+    let host = session.server.host();
+    let histories = local.iter().filter(|feed| feed.in_account && !feed.is_ended);
+    let histories = histories.filter_map(|feed| {
+        let HistoryThere { text, gaps } =
+            by_stream.get(feed.agreed.stream.as_str())?.history.clone()?;
+        Some((feed.key, HistoryThere { text: format!("{text}, as {host} says"), gaps }))
+    });
+    let histories: Vec<(FeedKey, HistoryThere)> = histories.collect();
+    if histories.is_empty() { Ok(()) } else { session.ask(Request::HistoryThere(histories)) }
 }
 
 fn add_here(session: &mut Session<'_>, feeds: Vec<RemoteFeed>) -> Result<(), SyncFailure> {

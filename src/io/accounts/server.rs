@@ -430,6 +430,11 @@ impl Server {
         account.kind == ApiKind::GoogleReader && Url::parse(&account.api).is_ok_and(is_known)
     }
 
+    /// Returns the host of the server.
+    pub(super) fn host(&self) -> &str {
+        self.connection.base.host_str().unwrap_or_default()
+    }
+
     /// Returns the subscriptions.
     pub(super) fn subscriptions(&mut self) -> Result<Vec<RemoteFeed>, SyncFailure> {
         match self.kind() {

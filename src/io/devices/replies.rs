@@ -3,21 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use backissue_core::accounts::HistoryThere;
+use backissue_core::accounts::answers::GAPS_MAX;
 use backissue_core::accounts::greader::{READING_LIST, label_stream};
 use backissue_core::accounts::served::{
     self, ServedCall, ServedFeed, ServedItem, Stream, StreamWanted, feed_stream,
 };
-use backissue_core::feed::outgoing::{outgoing_link, outgoing_title};
+use backissue_core::feed::outgoing::{outgoing_link, outgoing_name, outgoing_title};
 use backissue_core::filters::EntryFilter;
-use backissue_core::history::{EntryKey, FeedKey, Flags};
+use backissue_core::history::{EntryKey, FeedKey, Flags, HistoryStatus};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::backfill::history_requests;
 use crate::engine::entries::entry_view::{EntryView, LoadedEntry};
 use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
 use crate::io::answers::LoopEnded;
+use crate::io::clock;
 use crate::io::loop_handle::{ArrivalFault, LoopHandle};
 use crate::io::store::{EntriesWanted, EntryTest, NumberedEntries, StoreError};
 use crate::view::html::{self, InBook};
@@ -97,7 +101,12 @@ pub(super) fn read(handle: &LoopHandle, asked: &ServedCall) -> Result<Option<Str
     let text = match asked {
         ServedCall::Tags => handle.visit(|host| tags(host.engine()))?,
         ServedCall::Subscriptions => handle.visit(|host| {
-            served::write_subscriptions(host.engine().feeds.values().map(served_feed))
+            let (engine, now) = (host.engine(), clock::now());
+            let feeds = engine.feeds.values().map(|feed| ServedFeed {
+                history: history_here(engine, feed, now),
+                ..served_feed(feed)
+            });
+            served::write_subscriptions(feeds)
         })?,
         ServedCall::Counts => counts(handle)?,
         ServedCall::Ids(wanted) => {
@@ -152,7 +161,21 @@ pub(super) fn served_feed(feed: &Subscription) -> ServedFeed {
         tags: record.tags.clone(),
         site: record.site.as_deref().and_then(outgoing_link),
         url,
+        history: None,
     }
+}
+
+/// Returns what is known here of the history of a feed, for a device that is this program, too.
+fn history_here(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<HistoryThere> {
+    let is_complete = matches!(feed.history.status(), HistoryStatus::Complete(_))
+        && history_requests::history_account(feed).is_none();
+    let text = match history_requests::standing(engine, feed)? {
+        _ if is_complete => "complete".to_owned(),
+        text => outgoing_name(&text),
+    };
+    let gaps = history_requests::of_feed(engine, feed, now).into_iter().take(GAPS_MAX);
+    let gaps = gaps.map(|(_, gap)| outgoing_name(&gap.text()));
+    Some(HistoryThere { text, gaps: gaps.collect() })
 }
 
 fn tags(engine: &Engine) -> String {

@@ -425,6 +425,37 @@ fn removals_that_a_device_may_not_make_wait_for_an_answer() {
 }
 
 #[test]
+fn a_second_backissue_says_whose_word_a_history_is() {
+    let site = Site::start(|request| {
+        let head = match request.path() {
+            "/whole.xml" => "<fh:complete/>".to_owned(),
+            "/gap.xml" => {
+                "<atom:link rel='prev-archive' href='http://127.0.0.1:9/gone'/>".to_owned()
+            }
+            _ => return answer(404, &[], ""),
+        };
+        let body = format!(
+            "<rss version='2.0' xmlns:fh='http://purl.org/syndication/history/1.0' xmlns:atom='http://www.w3.org/2005/Atom'>\
+             <channel><title>{0}</title>{head}<item><guid>{0}</guid><title>One</title></item></channel></rss>",
+            request.path()
+        );
+        answer(200, &[("content-type", "application/rss+xml")], body)
+    });
+    let (home, away) = (Program::new(), Program::new());
+    home.run(&["add", &site.at("/whole.xml"), &site.at("/gap.xml")]).with(0);
+    let here = home.run(&["history", "1"]).with(0).out;
+    assert!(here.contains("complete history"), "{here}");
+    let password = add_device(&home, "laptop");
+    let served = Served::serve(&home);
+    let add = ["account", "add", &served.base, "--user", "laptop", "--name", "home"];
+    away.run_with(&add, format!("{password}\n").as_bytes()).with(0);
+    let [whole, gap] = ["1", "2"].map(|feed| away.run(&["history", feed]).with(0).out);
+    assert!(whole.contains("complete, as 127.0.0.1 says"), "{whole}");
+    assert!(!whole.contains("complete history"), "{whole}");
+    assert!(gap.contains("as 127.0.0.1 says") && gap.contains("┄┄┄ there: "), "{gap}");
+}
+
+#[test]
 fn the_port_survives_when_a_reader_takes_the_store() {
     let site = press();
     let home = with_feeds(&site);

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::api_call::ItemId;
 use super::shapes::{
-    CategoryAnswer, IdsAnswer, ItemAnswer, ItemsAnswer, LinkAnswer, QuickAddAnswer,
+    CategoryAnswer, HistoryThere, IdsAnswer, ItemAnswer, ItemsAnswer, LinkAnswer, QuickAddAnswer,
     SubscriptionAnswer, SubscriptionsAnswer, TagsAnswer,
 };
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, plain_line, resolved_line, safe_text};
@@ -30,6 +30,8 @@ pub(super) const SUBSCRIPTIONS_MAX: usize = 50_000;
 const TEXT_MAX: usize = 4 * 1024 * 1024;
 /// Maximum number of attached files of an entry.
 pub(super) const ENCLOSURES_MAX: usize = 100;
+/// Maximum number of gaps of a subscription.
+pub const GAPS_MAX: usize = 20;
 /// Maximum number of folders of a subscription.
 const FOLDERS_MAX: usize = 100;
 
@@ -185,6 +187,8 @@ pub struct RemoteFeed {
     pub folders: Vec<String>,
     /// Address of the site.
     pub site: Option<String>,
+    /// What the server says of its history, if it knows gaps.
+    pub history: Option<HistoryThere>,
 }
 
 /// Reads the subscriptions. Subscriptions without an http address are left out. `widened`: see [`read_items`].
@@ -205,10 +209,21 @@ pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>
             title: one_line(&if widened { narrowed_name(&title) } else { title }, NAME_MAX),
             folders: it.categories.into_iter().take(FOLDERS_MAX).filter_map(folder).collect(),
             site: it.site.as_deref().and_then(web_address),
+            history: it
+                .history
+                .as_ref()
+                .map(cut_history)
+                .filter(|history| !history.text.is_empty()),
             stream: Some(it.id).filter(|id| id.len() <= TOKEN_MAX)?,
         })
     };
     Ok(answer.subscriptions.into_iter().take(SUBSCRIPTIONS_MAX).filter_map(feed).collect())
+}
+
+/// Limits what a server says of a history, and removes control characters from it.
+fn cut_history(history: &HistoryThere) -> HistoryThere {
+    let gaps = history.gaps.iter().take(GAPS_MAX).map(|gap| one_line(gap, TITLE_MAX));
+    HistoryThere { text: one_line(&history.text, NAME_MAX), gaps: gaps.collect() }
 }
 
 /// Reads the stream of a new subscription.

@@ -211,6 +211,7 @@ pub fn read_feeds(bytes: &[u8]) -> Result<Vec<RemoteFeed>, AnswerFault> {
             title: one_line(&it.title, NAME_MAX),
             folders: folder.into_iter().filter(|name| !name.is_empty()).collect(),
             site: it.site_url.as_deref().and_then(web_address),
+            history: None,
         })
     };
     let feeds = answer.unwrap_or_default().into_iter().take(SUBSCRIPTIONS_MAX);
@@ -575,6 +576,7 @@ mod tests {
             title: "A b".into(),
             folders: vec!["News".into()],
             site: Some("https://a.example/".into()),
+            history: None,
         };
         assert_eq!(feeds, Ok(vec![feed]));
         assert_eq!(read_feeds(b"[]"), Ok(Vec::new()));

@@ -18,3 +18,4 @@ pub mod subscriptions;
 
 pub use api_call::ItemId;
 pub use marks::Marks;
+pub use shapes::HistoryThere;

@@ -9,9 +9,9 @@ use url::form_urlencoded;
 use super::api_call::ItemId;
 use super::greader::{READ, READING_LIST, STARRED, label_stream};
 use super::shapes::{
-    CategoryAnswer, CountAnswer, CountsAnswer, IdAnswer, IdsAnswer, ItemAnswer, ItemsAnswer,
-    LinkAnswer, OriginAnswer, QuickAddAnswer, SubscriptionAnswer, SubscriptionsAnswer, TagAnswer,
-    TagsAnswer, TextAnswer, UserAnswer,
+    CategoryAnswer, CountAnswer, CountsAnswer, HistoryThere, IdAnswer, IdsAnswer, ItemAnswer,
+    ItemsAnswer, LinkAnswer, OriginAnswer, QuickAddAnswer, SubscriptionAnswer, SubscriptionsAnswer,
+    TagAnswer, TagsAnswer, TextAnswer, UserAnswer,
 };
 use crate::feed::Enclosure;
 use crate::feed::outgoing::{escaped_attribute, escaped_text};
@@ -378,6 +378,8 @@ pub struct ServedFeed {
     /// Its address, if a device may know it.
     pub url: Option<String>,
     pub site: Option<String>,
+    /// What is known of its history.
+    pub history: Option<HistoryThere>,
 }
 
 /// An entry as a device sees it.
@@ -447,6 +449,7 @@ pub fn write_subscriptions(feeds: impl IntoIterator<Item = ServedFeed>) -> Strin
         url: Some(feed.url.unwrap_or_else(|| feed_stream(feed.number))),
         site: Some(feed.site.unwrap_or_default()),
         icon: Some(String::new()),
+        history: feed.history,
     };
     written(&SubscriptionsAnswer { subscriptions: feeds.into_iter().map(answer).collect() })
 }

@@ -106,6 +106,7 @@ fn answers_are_read_back_by_our_client() {
         tags: vec!["News".into()],
         url: Some("https://a.example/f".into()),
         site: None,
+        history: Some(HistoryThere { text: "complete\u{1b}".into(), gaps: vec!["g".into(); 99] }),
     };
     let hidden = ServedFeed { number: 5, url: None, ..feed.clone() };
     let read =
@@ -114,6 +115,8 @@ fn answers_are_read_back_by_our_client() {
     assert_eq!(read.len(), 1, "an address that no device may know is none");
     assert_eq!((read[0].stream.as_str(), read[0].title.as_str()), ("feed/4", "A & <b>"));
     assert_eq!(read[0].folders, ["News"]);
+    let history = read[0].history.as_ref().unwrap();
+    assert_eq!((history.text.trim(), history.gaps.len()), ("complete", answers::GAPS_MAX));
     let tags = answers::read_tags(write_tags(["News"], ["Keep"]).as_bytes()).unwrap();
     assert!(tags.folders.contains("News") && tags.labels.contains("Keep"));
     let mut ids = answers::GatheredIds::default();

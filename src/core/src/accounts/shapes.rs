@@ -36,6 +36,18 @@ pub(super) struct SubscriptionAnswer {
     /// Some clients fail without it.
     #[serde(default, rename = "iconUrl")]
     pub(super) icon: Option<String>,
+    #[serde(default, rename = "backissueHistory", skip_serializing_if = "Option::is_none")]
+    pub(super) history: Option<HistoryThere>,
+}
+
+/// What a server that has gaps of its own says of the history of a feed: an extension of this program, which other clients ignore.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HistoryThere {
+    /// Whether it is complete.
+    pub text: String,
+    /// The missing parts.
+    pub gaps: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -259,6 +259,7 @@ mod tests {
             title: title.into(),
             folders: vec![folder.into()],
             site: None,
+            history: None,
         }
     }
 
