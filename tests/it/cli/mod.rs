@@ -17,6 +17,7 @@ pub mod accounts;
 pub mod alone;
 pub mod damage;
 pub mod device_page;
+pub mod device_stories;
 pub mod devices;
 pub mod few_files;
 pub mod folders;

@@ -9,7 +9,7 @@
     reason = "it is no part of the program: a test may panic"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use backissue_core::feed::{Entry, FeedDocument};
@@ -23,6 +23,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::chunks::BodyChunk;
+use super::device_records::DeviceRecord;
+use super::given_numbers::NumberRecord;
 use super::history::LogRecord;
 use super::pack::database::{PACK, SoundRecords};
 use super::pack::{Database, Table};
@@ -96,6 +98,8 @@ fn check_records(sealed: &[u8]) {
     packed::<FullText>(sealed);
     packed::<BTreeSet<u32>>(sealed);
     packed::<SavedStep>(sealed);
+    packed::<NumberRecord>(sealed);
+    plain::<BTreeMap<String, DeviceRecord>>(sealed);
     if let Ok(rows) = codec::decode_rows(sealed) {
         assert_eq!(codec::encode_rows(&rows), sealed, "rows");
     }
