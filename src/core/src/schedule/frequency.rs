@@ -53,11 +53,15 @@ pub enum KnownBy {
 
 impl Frequency {
     /// Returns the frequency that was learned from a feed.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub fn learned(facts: &Facts) -> Option<Self> {
         let per_week = facts.learned.as_ref().map(|learned| learned.per_week)?;
-        let per_year = (per_week * WEEKS_A_YEAR).round() as u32;
-        (per_week > 0.0).then_some(Self { per_year, known: KnownBy::Learning })
+        (per_week > 0.0).then(|| Self::of_week(per_week))
+    }
+
+    /// Returns the frequency of a feed that was learned to have these publications a week.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub(super) fn of_week(per_week: f64) -> Self {
+        Self { per_year: (per_week * WEEKS_A_YEAR).round() as u32, known: KnownBy::Learning }
     }
 
     /// Returns the frequency that the publisher states. Of all statements only `sy:` says how often the feed changes; the others say

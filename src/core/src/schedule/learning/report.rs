@@ -13,6 +13,7 @@ use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
 use crate::feed::{DayOfWeek, Zone};
+use crate::schedule::Frequency;
 use crate::schedule::interval::rules::{ZoneClock, offset_words};
 use crate::words::duration_words;
 
@@ -194,7 +195,8 @@ impl LearnedRhythm {
         match self.rate_per_week {
             rate if rate >= 5.5 => often(rate / 7.0, "a day"),
             rate if rate >= 0.7 => often(rate, "a week"),
-            rate => format!("about every {:.0} weeks", (1.0 / rate.max(1e-2)).max(2.0)),
+            // Lists that are ordered by rarity have the same words.
+            rate => Frequency::of_week(rate).words().to_owned(),
         }
     }
 

@@ -89,7 +89,7 @@ fn without_a_fixed_time_the_frequency_is_named() {
         LearnedRhythm { shares, ..rhythm(publications, weeks * WEEK, peaks) }
     };
     for (publications, weeks, expected) in [
-        (8, 20, "it seems to post about every 2 weeks, at no set time"),
+        (8, 20, "it seems to post about monthly, at no set time"),
         (30, 30, "it posts about once a week, at no set time"),
         (30, 10, "it posts about 3 times a week, at no set time"),
         (42, 6, "it posts about once a day, at no set time"),
