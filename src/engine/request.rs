@@ -22,6 +22,7 @@ use super::downloads::record::{DownloadNews, DownloadRequest, FileTransfer, Play
 use super::entries::account_state::{AccountStatus, FeedSync, SyncProgress};
 use super::entries::ahead_work::{AheadPart, PictureTask, PictureTaskDone};
 use super::entries::entry_view::{FullText, ReadingPosition};
+use super::entries::interest::Reading;
 use super::entries::rows::{ListPart, RowsWanted};
 use super::external::external_run::{ExternalRun, RunFailure, RunPurpose};
 use super::feeds::addition::{LoginToKeep, MoveIn, Subscribe};
@@ -62,6 +63,8 @@ pub enum Request {
     HoldRemoval(String, FeedKey),
     /// Apply the user's answer to what a device asks for: `true` unsubscribes from the feeds.
     AnswerDevice(String, bool),
+    /// Count what was read of feeds; `None` forgets all counts.
+    CountReading(Option<Vec<(FeedKey, Reading)>>),
     /// Label entries as a server has them, or remove the label.
     SyncLabel {
         /// Name of the label.

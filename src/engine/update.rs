@@ -172,19 +172,14 @@ fn requested(
         Request::Import(wanted) => import::import(engine, now, wanted),
         Request::MoveIn(moved) => move_in::move_in(engine, now, *moved),
         Request::Sync(syncs) => account_sync::write(engine, syncs),
-        Request::SyncProgress(progress) => {
-            engine.sync_progress = progress;
-            Vec::new()
-        }
+        Request::SyncProgress(progress) => account_sync::progress(engine, progress),
         Request::AccountsSeen(accounts) => account_sync::accounts_seen(engine, now, accounts),
         Request::HistoryThere(histories) => account_sync::note_histories(engine, histories),
         Request::HoldRemoval(device, feed) => held_removals::hold(engine, &device, feed),
         Request::AnswerDevice(device, yes) => answer_device(engine, now, device, yes)?,
         Request::LetLeave(feeds) => account_sync::let_leave(engine, &feeds),
-        Request::SyncAccounts => {
-            engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
-            Vec::new()
-        }
+        Request::SyncAccounts => account_sync::ask(engine),
+        Request::CountReading(readings) => marks::count_reading(engine, now, readings),
         Request::SyncLabel { name, keys, set } => {
             entry_filters::label_synced(engine, &name, keys, set)
         }

@@ -21,6 +21,9 @@ use crate::ui::update::{begin, measured};
 /// Minimum time between drawings caused by background changes while the terminal is unfocused.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
+/// Minimum time between two writes of the counts of what was read, so that a kill loses at most this much.
+const COUNTS_PAUSE: Duration = Duration::from_secs(180);
+
 /// Maximum number of drawings for one input.
 const DRAWINGS_MAX: usize = 4;
 /// A command that ends within this time has shown nothing that one could read.
@@ -65,6 +68,7 @@ impl Runtime<App> {
         // `late` is `true` if the screen does not show the last change yet.
         let (mut drawn, mut late) = (clock::instant(), false);
         let mut prepared = false;
+        let mut counts = (clock::instant(), self.program.engine.interest.clone());
         loop {
             let rest = UNSEEN_PAUSE.saturating_sub(drawn.elapsed());
             let input = tokio::select! {
@@ -89,6 +93,10 @@ impl Runtime<App> {
                 terminal.report(&frames);
                 return Ok(ending);
             }
+            if counts.0.elapsed() >= COUNTS_PAUSE && counts.1 != self.program.engine.interest {
+                counts = (clock::instant(), self.program.engine.interest.clone());
+                self.keep_counts();
+            }
             late = self.program.ui.unfocused && !by_reader && drawn.elapsed() < UNSEEN_PAUSE;
             if late {
                 continue;
@@ -112,14 +120,22 @@ impl Runtime<App> {
         }
     }
 
+    /// Saves the counts of what was read. An error is ignored, because only counts are lost.
+    fn keep_counts(&self) {
+        // Another folder may be at the path of the data folder by now.
+        if self.performer.is_in_place() {
+            runtime::save_interest(self.folder(), &self.program.engine.interest).ok();
+        }
+    }
+
     /// Saves the position on the screen for the next start. If the setting for this is off, deletes the saved position instead.
     fn keep_place(&self) {
         // Another folder may be at the path of the data folder by now.
         if !self.performer.is_in_place() {
             return;
         }
-        // An error is ignored here and below: only counts, or the position on the screen, are lost.
-        runtime::save_interest(self.folder(), &self.program.engine.interest).ok();
+        // An error is ignored, because only the position on the screen is lost.
+        self.keep_counts();
         if self.program.ui.settings.restore {
             let place = come_back::place_of(&self.program);
             runtime::save(self.folder(), &place).ok();

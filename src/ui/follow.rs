@@ -152,7 +152,7 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
             search_pane::count_all(cx);
         }
         Event::MarksChanged(changed) => {
-            count_reading::note_marks(cx.app, cx.now, &changed);
+            count_reading::note_marks(cx.app, &changed);
             show_marks(cx.app, &changed);
         }
         Event::FiltersChanged => cx.app.ui.ahead.forget(),

@@ -63,7 +63,9 @@ fn update_once(cx: &mut Cx<'_>, input: ScreenInput) {
     reading_position::follow_reading(cx);
     load_rows::follow_gaps(cx);
     lay_out::follow_pictures(cx);
-    count_reading::follow(cx.app, cx.now);
+    if let Some(request) = count_reading::follow(cx.app) {
+        cx.ask(request);
+    }
     tour::follow_tour(cx.app);
     list_panel::follow_addition(cx.app);
     plan_pane::refresh_page(cx);

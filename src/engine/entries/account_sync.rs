@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::account_state::{AccountStatus, FeedSync, FeedSynced};
+use super::account_state::{AccountStatus, FeedSync, FeedSynced, SyncProgress};
 use super::page_fetches;
 use crate::engine::feeds::feed_settings;
 use crate::engine::feeds::setting_row::Chosen;
@@ -13,6 +13,18 @@ use crate::engine::store_work::Job;
 use backissue_core::accounts::HistoryThere;
 use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::history::FeedKey;
+
+/// Notes how far a sync is.
+pub fn progress(engine: &mut Engine, progress: Option<SyncProgress>) -> Vec<Effect> {
+    engine.sync_progress = progress;
+    Vec::new()
+}
+
+/// Lets all accounts be synced.
+pub const fn ask(engine: &mut Engine) -> Vec<Effect> {
+    engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
+    Vec::new()
+}
 
 /// Returns the feeds of an account.
 pub fn feeds_of<'e>(engine: &'e Engine, name: &'e str) -> impl Iterator<Item = &'e Subscription> {

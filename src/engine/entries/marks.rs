@@ -5,13 +5,15 @@
 
 use std::sync::Arc;
 
+use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, Flag};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::LaterStep;
 use crate::engine::change::{self, Change, MarkChange};
+use crate::engine::entries::interest::{Interest, Reading};
 use crate::engine::entries::rows::ListPart;
 use crate::engine::request::{Effect, Event, MarksChanged};
 use crate::engine::state::Engine;
@@ -142,4 +144,22 @@ pub fn restored(engine: &mut Engine, marked: &Marked, showing: Showing) {
     }
     let done = if showing == Showing::Again { "restored" } else { "hidden" };
     engine.say(format!("{} {done}", counted_words(marked.changed.len(), "entry", "entries")));
+}
+
+/// Counts what was read of feeds today; `None` forgets all counts.
+pub fn count_reading(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    readings: Option<Vec<(FeedKey, Reading)>>,
+) -> Vec<Effect> {
+    match readings {
+        None => engine.interest = Interest::default(),
+        Some(readings) => {
+            let day = day_of(now, engine.zone).num_days_from_ce();
+            for (feed, reading) in readings {
+                engine.interest.count(feed, day, reading);
+            }
+        }
+    }
+    Vec::new()
 }

@@ -1,19 +1,23 @@
 //! Counts what the user reads, by feed and day, unless the user switched that off.
 
-use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-use chrono::{DateTime, Datelike, Utc};
 
-use crate::engine::entries::interest::{Interest, Reading};
-use crate::engine::request::MarksChanged;
+use crate::engine::entries::interest::Reading;
+use crate::engine::request::{MarksChanged, Request};
 use crate::ui::app::App;
 
-/// Counts the entries that came on the screen with an input. Forgets what was counted if the user switched it off.
-pub fn follow(app: &mut App, now: DateTime<Utc>) {
+/// Counts the entries that came on the screen with an input. Returns the request to count what the user read since the last one, if
+/// that is anything. The request forgets what was counted if the user switched counting off.
+pub fn follow(app: &mut App) -> Option<Request> {
+    note_shown(app);
+    let read = std::mem::take(&mut app.ui.counted.read);
     if !app.ui.settings.interest {
-        app.engine.interest = Interest::default();
-        return;
+        return (!app.engine.interest.is_empty()).then_some(Request::CountReading(None));
     }
+    (!read.is_empty()).then_some(Request::CountReading(Some(read)))
+}
+
+fn note_shown(app: &mut App) {
     let list = &app.ui.list;
     let rows = (list.top..).map_while(|place| list.row(place));
     let rows = rows.take(app.ui.viewport.entries_rows.into());
@@ -21,22 +25,22 @@ pub fn follow(app: &mut App, now: DateTime<Utc>) {
     let shown: Vec<EntryKey> = unread.filter(|key| !app.ui.counted.shown.contains(key)).collect();
     for key in shown {
         app.ui.counted.shown.insert(key);
-        count(app, now, key.feed, Reading::Shown);
+        count(app, key.feed, Reading::Shown);
     }
     let Some(reader) = app.ui.shown_reader() else { return };
     let key = reader.entry.key;
     let end = reader.scroll.saturating_add(app.ui.viewport.reader_rows.into());
     let is_finished = reader.rendered.as_ref().is_some_and(|text| end >= text.lines.len());
     if app.ui.counted.open.replace(key) != Some(key) {
-        count(app, now, key.feed, Reading::Opened);
+        count(app, key.feed, Reading::Opened);
     }
     if is_finished && app.ui.counted.finished.replace(key) != Some(key) {
-        count(app, now, key.feed, Reading::Finished);
+        count(app, key.feed, Reading::Finished);
     }
 }
 
 /// Counts the entries that the user starred, or marked read without opening them.
-pub fn note_marks(app: &mut App, now: DateTime<Utc>, changed: &MarksChanged) {
+pub fn note_marks(app: &mut App, changed: &MarksChanged) {
     let mark = &changed.mark;
     let reading = match mark.flag {
         Flag::Starred => Reading::Starred,
@@ -53,14 +57,11 @@ pub fn note_marks(app: &mut App, now: DateTime<Utc>, changed: &MarksChanged) {
         return;
     }
     for key in &mark.keys {
-        count(app, now, key.feed, reading);
+        count(app, key.feed, reading);
     }
 }
 
-/// Counts an entry of a feed.
-pub fn count(app: &mut App, now: DateTime<Utc>, feed: FeedKey, reading: Reading) {
-    if app.ui.settings.interest {
-        let day = day_of(now, app.engine.zone).num_days_from_ce();
-        app.engine.interest.count(feed, day, reading);
-    }
+/// Counts an entry of a feed with the next input.
+pub fn count(app: &mut App, feed: FeedKey, reading: Reading) {
+    app.ui.counted.read.push((feed, reading));
 }

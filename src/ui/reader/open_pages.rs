@@ -58,7 +58,7 @@ pub fn open_pages(cx: &mut Cx<'_>, pages: Vec<(EntryKey, String)>) {
     cx.app.ui.marked.entries.clear();
     let (mut keys, count) = (Vec::new(), pages.len());
     for (key, link) in pages {
-        count_reading::count(cx.app, cx.now, key.feed, Reading::Browsed);
+        count_reading::count(cx.app, key.feed, Reading::Browsed);
         cx.ask(Request::Open { link, attached: None });
         let row = cx.app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
         keys.extend(row.is_some_and(|row| row.flags.is_unread()).then_some(key));
@@ -85,7 +85,7 @@ pub fn open_page(cx: &mut Cx<'_>) {
     };
     let link = cx.app.ui.settings.link(&link).into_owned();
     cx.say(format!("opening {link}"));
-    count_reading::count(cx.app, cx.now, key.feed, Reading::Browsed);
+    count_reading::count(cx.app, key.feed, Reading::Browsed);
     cx.ask(Request::Open { link, attached: None });
     if unread && cx.app.ui.settings.mark_read != MarkRead::Never {
         cx.ask(Request::Mark(MarkChange { keys: vec![key], flag: Flag::Read, value: true }));

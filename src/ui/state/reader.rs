@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 
 use super::layout::Pane;
 use crate::engine::entries::entry_view::{LoadedEntry, ReadingPosition};
+use crate::engine::entries::interest::Reading;
 use crate::ui::panes::entry_list::Listing;
 use crate::ui::reader::lines::Rendered;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics};
@@ -50,6 +51,8 @@ pub struct Reader {
 /// What was counted of what the user reads since the program started, so that no entry counts twice for one look.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CountedReading {
+    /// What happened since the engine was told.
+    pub read: Vec<(FeedKey, Reading)>,
     /// Entries whose rows were on the screen.
     pub shown: BTreeSet<EntryKey>,
     /// The entry that was opened last.
