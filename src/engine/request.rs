@@ -199,8 +199,8 @@ pub enum ScreenRequest {
     Entry(EntryKey),
     /// Read the last polls of a feed.
     Polls(FeedKey),
-    /// Count the unread entries that are listed under a date since this instant.
-    TodayCount(DateTime<Utc>),
+    /// Count the unread entries that are listed under a date since this instant, and those in the portion of the day with this number.
+    TodayCount(DateTime<Utc>, i32),
     /// Count the unread entries that each saved search matches.
     SearchCounts(Vec<(u32, Matching)>),
     /// Count the entries that each filter matches.
@@ -218,7 +218,7 @@ impl From<ScreenRequest> for Effect {
             ScreenRequest::Rows(wanted) => Job::ReadRows(wanted),
             ScreenRequest::Entry(key) => Job::ReadEntry(key),
             ScreenRequest::Polls(feed) => Job::ReadPolls(feed),
-            ScreenRequest::TodayCount(since) => Job::CountToday(since),
+            ScreenRequest::TodayCount(since, day) => Job::CountToday(since, day),
             ScreenRequest::SearchCounts(searches) => Job::CountSearches(searches),
             ScreenRequest::FilterCounts => Job::CountFilters,
             ScreenRequest::SaveReadingPosition(key, place) => Job::SaveReadingPosition(key, place),

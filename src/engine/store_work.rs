@@ -124,8 +124,9 @@ pub enum Job {
     ReadLearned(FeedKey),
     /// Writes the learned plan of a feed.
     SaveLearned(FeedKey, Box<LearnedRecord>),
-    /// Counts the unread entries that are listed under a date since this instant. Answered with [`Answer::TodayCounted`].
-    CountToday(DateTime<Utc>),
+    /// Counts the unread entries that are listed under a date since this instant, and those in the portion of the day with this
+    /// number. Answered with [`Answer::TodayCounted`].
+    CountToday(DateTime<Utc>, i32),
     /// Writes the saved searches. Answered with [`Answer::SearchesSaved`].
     SaveSearches(Vec<SavedSearch>),
     /// Counts the unread entries that each saved search matches. Answered with [`Answer::SearchesCounted`].
@@ -288,8 +289,8 @@ pub enum Answer {
     Publications(FeedKey, Arc<Publications>),
     /// The learned plan of a feed, if there is one.
     Learned(FeedKey, Option<Box<LearnedRecord>>),
-    /// Number of unread entries that are listed under a date since the requested instant.
-    TodayCounted(u32),
+    /// Numbers of unread entries of a day.
+    TodayCounted(TodayCounts),
     /// The saved searches are durable.
     SearchesSaved,
     /// Number of unread entries that match each saved search, by the number of the search.
@@ -308,6 +309,15 @@ pub enum Answer {
 
 /// What [`Job::Restore`] does with entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Numbers of unread entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TodayCounts {
+    /// Entries that are listed under a date since the requested instant.
+    pub dated: u32,
+    /// Entries in the portion of the requested day; 0 before it is chosen.
+    pub portion: u32,
+}
+
 pub enum Showing {
     /// Shows withdrawn entries again.
     Again,
@@ -410,7 +420,7 @@ impl Job {
                 | Self::ReadAttached(_)
                 | Self::ReadWithoutPage(..)
                 | Self::ReadTexts(_)
-                | Self::CountToday(_)
+                | Self::CountToday(..)
                 | Self::CountSearches(_)
                 | Self::CountFilters
         )
@@ -474,7 +484,7 @@ impl Job {
             | Self::ReadWithoutPage(..)
             | Self::ReadTexts(_)
             | Self::ReadLearned(_)
-            | Self::CountToday(_)
+            | Self::CountToday(..)
             | Self::CountSearches(_)
             | Self::CountFilters
             | Self::BackUp(_) => JobSubject::Display,

@@ -23,6 +23,7 @@ use crate::engine::entries::entry_view::ReadingPosition;
 use crate::engine::entries::rows::{RowOrder, Show};
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
+use crate::engine::store_work::TodayCounts;
 
 /// The engine together with the state of the screen.
 #[derive(Debug, Clone)]
@@ -127,8 +128,8 @@ pub struct Ui {
     pub viewport: Viewport,
     /// Settings from the configuration file.
     pub settings: ScreenSettings,
-    /// Number of today's unread entries.
-    pub today: Counted<u32>,
+    /// Numbers of today's unread entries.
+    pub today: Counted<TodayCounts>,
     /// Start of the day for which today's unread entries were counted.
     pub today_since: Option<DateTime<Utc>>,
     /// Number of unread entries in each saved search.

@@ -19,6 +19,7 @@ use super::keys::mouse;
 use super::overlays::{accounts, filter_dialog, hour_selection, list_panel, plan_pane, table};
 use super::panes::{feeds_pane, load_rows, search_pane, tour};
 use super::reader::{count_reading, lay_out, open_entry, open_pages, reading_position};
+use super::state::feeds_pane::FeedsRow;
 use super::state::layout::{Pane, Viewport};
 use super::state::pending::Typed;
 use super::theme::choose_theme;
@@ -156,7 +157,13 @@ fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
         Ok(_) => {}
     }
     match stored.result {
-        Ok(Answer::Rows(rows)) => open_entry::show_rows(cx, rows),
+        Ok(Answer::Rows(rows)) => {
+            open_entry::show_rows(cx, rows);
+            // The list that was opened may just have been chosen for today.
+            if matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Reading)) {
+                search_pane::count_today(cx);
+            }
+        }
         Ok(Answer::Entry(entry)) => {
             let is_taken = run_own::start_waiting(cx, &entry);
             // If an external command was waiting for the entry, the reader pane may be waiting for it too.
@@ -167,7 +174,7 @@ fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
         Ok(Answer::Polls(feed, polls)) => {
             plan_pane::show_polls(cx.app, feed, polls);
         }
-        Ok(Answer::TodayCounted(count)) => search_pane::take_today_count(cx, count),
+        Ok(Answer::TodayCounted(counts)) => search_pane::take_today_count(cx, counts),
         Ok(Answer::SearchesCounted(unread)) => search_pane::take_search_counts(cx, unread),
         _ => cx.tell_engine(Input::Stored(Box::new(stored))),
     }

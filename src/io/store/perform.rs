@@ -12,7 +12,7 @@ use super::upkeep::repair::StoreProblem;
 use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::LaterStep;
 use crate::engine::store_work::{
-    Answer, Beside, Job, MarkedEntries, StoreFailure, StoreWork, Stored,
+    Answer, Beside, Job, MarkedEntries, StoreFailure, StoreWork, Stored, TodayCounts,
 };
 use crate::io::store::pack::{Batch, TableName};
 
@@ -132,7 +132,10 @@ fn do_job(
             store.save_learned_plan(feed, &learned)?;
             None
         }
-        Job::CountToday(since) => Some(Answer::TodayCounted(store.unread_since(since)?)),
+        Job::CountToday(since, day) => Some(Answer::TodayCounted(TodayCounts {
+            dated: store.unread_since(since)?,
+            portion: store.unread_in_portion(day)?,
+        })),
         Job::SaveSearches(searches) => {
             store.save_searches(&searches)?;
             Some(Answer::SearchesSaved)

@@ -13,6 +13,7 @@ use crate::engine::change::value::SavedSearch;
 use crate::engine::entries::rows::{RowOrder, RowsWanted};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::search_query::{SEARCHES_MAX, resolve, short_name, with_new};
+use crate::engine::store_work::TodayCounts;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -291,20 +292,22 @@ pub fn count_all(cx: &mut Cx<'_>) {
     count_searches(cx);
 }
 
-/// Requests the number of today's unread entries. If a request is already pending, a new request follows after it.
+/// Requests the numbers of today's unread entries. If a request is already pending, a new request follows after it.
 pub fn count_today(cx: &mut Cx<'_>) {
     if cx.app.ui.today.begin() {
-        cx.out.push(ask_store(ScreenRequest::TodayCount(day_start(
-            day_of(cx.now, cx.app.engine.zone),
-            cx.app.engine.zone,
-        ))));
+        let zone = cx.app.engine.zone;
+        let portion = cx.app.ui.settings.portion(cx.now, zone).day;
+        cx.out.push(ask_store(ScreenRequest::TodayCount(
+            day_start(day_of(cx.now, zone), zone),
+            portion,
+        )));
     }
 }
 
-/// Stores the number of today's unread entries that the store returned. If entries have changed since the request, requests the
+/// Stores the numbers of today's unread entries that the store returned. If entries have changed since the request, requests the
 /// number again.
-pub fn take_today_count(cx: &mut Cx<'_>, count: u32) {
-    if cx.app.ui.today.end(count) {
+pub fn take_today_count(cx: &mut Cx<'_>, counts: TodayCounts) {
+    if cx.app.ui.today.end(counts) {
         count_today(cx);
     }
 }
@@ -342,18 +345,20 @@ mod tests {
     fn today_count_runs_one_query_at_a_time() {
         let mut app = app_with(&[]);
         let day = day_start(day_of(noon(), app.engine.zone), app.engine.zone);
+        let portion = app.ui.settings.portion(noon(), app.engine.zone).day;
+        let dated = |dated| TodayCounts { dated, portion: 0 };
         assert_eq!(
             jobs(&Cx::run(&mut app, noon(), |cx| count_all(cx))),
-            [&Job::CountToday(day)],
+            [&Job::CountToday(day, portion)],
             "no search is saved"
         );
         assert!(Cx::run(&mut app, noon(), |cx| count_today(cx)).is_empty());
         assert_eq!(
-            jobs(&Cx::run(&mut app, noon(), |cx| take_today_count(cx, 7))),
-            [&Job::CountToday(day)]
+            jobs(&Cx::run(&mut app, noon(), |cx| take_today_count(cx, dated(7)))),
+            [&Job::CountToday(day, portion)]
         );
-        assert!(Cx::run(&mut app, noon(), |cx| take_today_count(cx, 8)).is_empty());
-        assert_eq!(app.ui.today.value, 8);
+        assert!(Cx::run(&mut app, noon(), |cx| take_today_count(cx, dated(8))).is_empty());
+        assert_eq!(app.ui.today.value, dated(8));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub fn open_pages(cx: &mut Cx<'_>, pages: Vec<(EntryKey, String)>) {
 
 /// Opens the web page of the selected entry, or the pages of the marked entries, in the browser and marks the entries as read.
 pub fn open_page(cx: &mut Cx<'_>) {
-    if let Some(()) = open_marked(cx) {
+    if open_marked(cx).is_some() {
         return;
     }
     let Some(row) = cx.app.ui.list.selected_row() else { return };

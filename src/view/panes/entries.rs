@@ -134,7 +134,12 @@ fn title(app: &App, room: usize) -> String {
         None | Some(FeedsRow::AllUnread) => return "All unread".to_owned(),
         Some(FeedsRow::Today) => "Today".to_owned(),
         Some(FeedsRow::Starred) => return "Starred".to_owned(),
-        Some(FeedsRow::Reading) => return "Today's reading".to_owned(),
+        Some(FeedsRow::Reading) => {
+            let (list, wait) = (&app.ui.list, app.engine.unread());
+            let done = list.total > 0 && !list.rows.iter().any(|row| row.flags.is_unread());
+            let done = done.then(|| format!(" ─ that was today's: {wait} more wait"));
+            return format!("Today's reading{}", done.unwrap_or_default());
+        }
         Some(FeedsRow::Ended) => return "Ended this week".to_owned(),
         Some(FeedsRow::Gaps) => return "Gaps".to_owned(),
         Some(FeedsRow::Attention) => return "Attention".to_owned(),

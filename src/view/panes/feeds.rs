@@ -63,7 +63,7 @@ fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line
         FeedsRow::AllUnread => ("●", "All unread", unread, weight),
         FeedsRow::Today => (" ", "Today", unread, weight),
         FeedsRow::Starred => ("★", "Starred", unread, weight),
-        FeedsRow::Reading => ("◷", "Today's reading", 0, theme::TEXT),
+        FeedsRow::Reading => ("◷", "Today's reading", unread, weight),
         FeedsRow::Ended => ("○", "Ended this week", app.engine.ended_this_week, theme::TEXT),
         FeedsRow::Gaps => ("┄", "Gaps", history_requests::count(&app.engine, now), theme::TEXT),
         FeedsRow::Attention => match trouble::count(&app.engine, now) {
@@ -173,7 +173,7 @@ pub(in crate::view) fn row_words(
         FeedsRow::AllUnread => counted("All unread", feeds_pane::count_unread(app, row)),
         FeedsRow::Today => vec![Some("Today".to_owned()), unread],
         FeedsRow::Starred => counted("Starred", feeds_pane::count_unread(app, row)),
-        FeedsRow::Reading => vec![Some("Today's reading".to_owned())],
+        FeedsRow::Reading => vec![Some("Today's reading".to_owned()), unread],
         FeedsRow::Ended => counted("Ended this week", app.engine.ended_this_week),
         FeedsRow::Gaps => counted("Gaps", history_requests::count(&app.engine, now)),
         FeedsRow::Attention => counted("Attention", trouble::count(&app.engine, now)),

@@ -419,9 +419,7 @@ impl Store {
         wanted: PortionWanted,
         query: &ListQuery,
     ) -> Result<Vec<(i64, EntryKey)>, StoreError> {
-        let stored = self.facts.get(PORTION_KEY)?;
-        let mut portion: Portion =
-            stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default();
+        let mut portion = self.stored_portion()?;
         if portion.day != wanted.day {
             let mut unread = Vec::new();
             for feed in self.feeds_in(&Scope::Everything, Show::Unread, true)? {
@@ -458,6 +456,22 @@ impl Store {
         entries: &[(i64, EntryKey)],
         query: &ListQuery,
     ) -> Result<(), StoreError> {
+        fn stored_portion(&self) -> Result<Portion, StoreError> {
+            let stored = self.facts.get(PORTION_KEY)?;
+            Ok(stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+        }
+
+        /// Counts the unread entries in the portion of a day; none if it was not chosen yet.
+        pub fn unread_in_portion(&mut self, day: i32) -> Result<u32, StoreError> {
+            let portion = self.stored_portion()?;
+            let mut unread = 0;
+            for key in portion.entries.into_iter().filter(|_| portion.day == day) {
+                unread +=
+                    u32::from(!self.ended.contains(&key.feed) && self.flags(key)?.is_unread());
+            }
+            Ok(unread)
+        }
+
         self.unranked.clear();
         let Some(rare) = &query.rare else { return Ok(()) };
         for &(_, key) in entries {
