@@ -21,6 +21,7 @@
     reason = "a measurement may panic, print and read the clock"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use backissue::engine::settings::Settings;
@@ -36,6 +37,8 @@ use backissue::ui::state::layout::Viewport;
 use backissue::ui::state::overlay::Overlay;
 use backissue::view;
 use backissue_core::filters::EntryFilter;
+use backissue_core::history::{EntryKey, FeedKey};
+use backissue_core::search::{LinksInside, fold_entries, links_inside};
 use chrono::{DateTime, Utc};
 use filled::{entries_wanted, fill, now, resident_mb, word};
 use ratatui::Terminal;
@@ -110,7 +113,32 @@ fn main() {
     preview("a rule's preview: by title", &texts, &title);
     let text = EntryFilter { query: format!("text:{}", word(2_000)), ..EntryFilter::default() };
     preview("a rule's preview: by text", &texts, &text);
+    fold();
     println!("{} MB resident", resident_mb());
+}
+
+/// Prints how long it takes to find the links in the text of an arriving entry, and to fold the entries of a list by them: 1,000 feeds
+/// with thirty entries of the last week, each with five links.
+fn fold() {
+    let link = |n: u64| format!("<p>{} <a href='https://site.example/{n}'>x</a></p>", word(n));
+    let text: String = (0..10).map(|n| link(n) + &"and so on ".repeat(100)).collect();
+    let began = Instant::now();
+    let links = (0..100).map(|_| links_inside(&text, None).len()).sum::<usize>();
+    let taken = began.elapsed().as_secs_f64() * 10.0;
+    println!("{:<38} {:>5} links {taken:>26.2} ms", "an arriving text of 10 kB", links / 100);
+    let inside = |feed: u32, seq: u32| LinksInside {
+        seq,
+        listed: i64::from(seq) * 20_000,
+        links: (0..5).map(|n| u64::from((feed * 7 + seq * 13 + n * 31) % 40_000)).collect(),
+    };
+    let feed = |feed| (FeedKey(feed), (0..30).map(|seq| inside(feed, seq)).collect());
+    let known: BTreeMap<FeedKey, Vec<LinksInside>> = (0..1_000).map(feed).collect();
+    let listed = (0..20_000).map(|n| EntryKey { feed: FeedKey(n % 1_000), seq: n / 1_000 });
+    let listed: BTreeSet<EntryKey> = listed.collect();
+    let began = Instant::now();
+    let folded = fold_entries(&known, &listed, &BTreeSet::new()).len();
+    let taken = began.elapsed().as_secs_f64() * 1000.0;
+    println!("{:<38} {folded:>5} rows {taken:>27.1} ms", "20,000 entries folded by their links");
 }
 
 /// Prints the number of entries that a filter matches and how long this search takes. The program runs such searches outside its

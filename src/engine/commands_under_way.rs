@@ -68,6 +68,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         | Job::CountFilters
         | Job::SaveFolded(_)
         | Job::SaveHeld(..)
+        | Job::KeepApart(_)
         | Job::SaveDownloads(_)
         | Job::NoteMended
         | Job::SaveSteps(_)

@@ -210,6 +210,8 @@ pub enum ScreenRequest {
     SaveReadingPosition(EntryKey, Option<ReadingPosition>),
     /// Save the set of tags that are folded in the feed list.
     SaveFolded(BTreeSet<String>),
+    /// Remember that entries whose texts link to these pages are not the same story.
+    KeepApart(BTreeSet<u64>),
 }
 
 impl From<ScreenRequest> for Effect {
@@ -223,6 +225,7 @@ impl From<ScreenRequest> for Effect {
             ScreenRequest::FilterCounts => Job::CountFilters,
             ScreenRequest::SaveReadingPosition(key, place) => Job::SaveReadingPosition(key, place),
             ScreenRequest::SaveFolded(tags) => Job::SaveFolded(tags),
+            ScreenRequest::KeepApart(links) => Job::KeepApart(links),
         })
     }
 }

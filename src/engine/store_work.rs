@@ -146,6 +146,8 @@ pub enum Job {
     SaveFolded(BTreeSet<String>),
     /// Writes from which feeds a device asks to unsubscribe.
     SaveHeld(String, Vec<FeedKey>),
+    /// Remembers that entries whose texts link to these pages are not the same story.
+    KeepApart(BTreeSet<u64>),
     /// Records that the user has seen the report on recovered data.
     NoteMended,
     /// Notes what another reader knew of the entries of a feed. Answered with [`Answer::ElsewhereNoted`].
@@ -307,8 +309,6 @@ pub enum Answer {
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
-/// What [`Job::Restore`] does with entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 /// Numbers of unread entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TodayCounts {
@@ -318,6 +318,8 @@ pub struct TodayCounts {
     pub portion: u32,
 }
 
+/// What [`Job::Restore`] does with entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Showing {
     /// Shows withdrawn entries again.
     Again,
@@ -475,6 +477,7 @@ impl Job {
             | Self::SaveFullText(..)
             | Self::SaveFolded(_)
             | Self::SaveHeld(..)
+            | Self::KeepApart(_)
             | Self::SaveDownloads(_)
             | Self::Sync(_)
             | Self::NoteMended

@@ -154,6 +154,9 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
         Event::MarksChanged(changed) => {
             count_reading::note_marks(cx.app, &changed);
             show_marks(cx.app, &changed);
+            if leaves_folded(cx.app, &changed.mark) {
+                return refresh_open_list(cx);
+            }
         }
         Event::FiltersChanged => cx.app.ui.ahead.forget(),
         Event::SearchesPutBack => {
@@ -321,6 +324,17 @@ pub fn note_result(cx: &mut Cx<'_>, result: &PollResult) {
     if let Some(words) = ended {
         cx.answer(words);
     }
+}
+
+/// Checks whether a row was read without the entries that share it because of a page they link to. They then get rows of their own.
+fn leaves_folded(app: &App, mark: &MarkChange) -> bool {
+    let is_marked = |key: &EntryKey| mark.keys.contains(key);
+    let mut rows = app.ui.list.rows.iter().filter(|row| !row.inside.entries.is_empty());
+    (mark.flag, mark.value) == (Flag::Read, true)
+        && rows.any(|row| {
+            row.key.entry().is_some_and(|key| is_marked(&key))
+                && !row.inside.entries.iter().all(is_marked)
+        })
 }
 
 /// Applies changed flags to the rows in memory and to the open entry.

@@ -14,6 +14,7 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flags};
+use backissue_core::search::FoldedEntries;
 
 /// The time that tests use as the current time.
 pub(in crate::ui) fn noon() -> DateTime<Utc> {
@@ -53,6 +54,7 @@ pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
         author: None,
         ruled: Vec::new(),
         also: Vec::new(),
+        inside: FoldedEntries::default(),
         frequency: None,
     };
     let list = &mut app.ui.list;

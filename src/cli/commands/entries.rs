@@ -49,6 +49,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &EntriesArgs) -> Resul
         gaps: Vec::new(),
         order: RowOrder::NewestFirst,
         join: None,
+        apart: BTreeSet::new(),
         rare: None,
     };
     let query = ListQuery { gaps: history_requests::in_query(&engine, &query, now), ..query };
@@ -161,6 +162,7 @@ pub(in crate::cli) fn list_keys(
         gaps: Vec::new(),
         order: RowOrder::NewestFirst,
         join: None,
+        apart: BTreeSet::new(),
         rare: None,
     };
     let rows = context.look(move |store| store.ordered(&query))?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::todays_reading::PortionWanted;
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
 use backissue_core::schedule::Frequency;
-use backissue_core::search::Matching;
+use backissue_core::search::{FoldedEntries, Matching};
 
 /// Maximum number of rows in one response of the store.
 pub const ROWS_AT_ONCE_MAX: usize = 2000;
@@ -30,6 +30,8 @@ pub struct ListQuery {
     pub order: RowOrder,
     /// How entries that are the same article are joined into one row; `None` shows a row for each entry.
     pub join: Option<JoinBy>,
+    /// Hashes of pages: entries are not joined because their texts link to these.
+    pub apart: BTreeSet<u64>,
     /// What [`RowOrder::RareFirst`] needs to know of the feeds; `None` with another order.
     pub rare: Option<Box<RareTerms>>,
 }
@@ -193,6 +195,8 @@ pub struct Row {
     pub ruled: Vec<u32>,
     /// Entries of other feeds that are the same article: those that share this row, and unread ones outside the list.
     pub also: Vec<(EntryKey, Flags)>,
+    /// Entries of other feeds that share this row, because their texts link to the same page. Each keeps its own marks.
+    pub inside: FoldedEntries,
     /// How often the feed publishes, if the row is placed by it.
     pub frequency: Option<Frequency>,
 }

@@ -146,6 +146,7 @@ impl ListAsked {
             gaps: Vec::new(),
             order,
             join: None,
+            apart: BTreeSet::new(),
             rare: None,
         };
         Ok(ListQuery { gaps: history_requests::in_query(engine, &query, now), ..query })

@@ -263,6 +263,7 @@ impl Store {
         let written = batches.and_then(|batches| self.apply(batches));
         if written.is_err() {
             // The write failed, so restore the rows in memory.
+            self.inside = None;
             before.map(|before| self.rows.insert(feed, before));
         } else {
             self.hits_written(feed, beside.hits);
@@ -285,6 +286,8 @@ impl Store {
         let mut batches = Vec::new();
         if !seqs.is_empty() {
             let index = self.index_batch(feed, seqs.iter().copied())?;
+            batches
+                .extend(self.inside_batch(feed, &entries)?.map(|batch| (TableName::Facts, batch)));
             let (meta, bodies) = self.entry_batches(feed, entries)?;
             let mut counters = Batch::default();
             counters.insert(key, codec::encode(&merged.counters)?);

@@ -13,6 +13,7 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::{Store, feed_bytes};
 use super::open::LAST_FEED_KEY;
+use super::reading::inside_links::inside_key;
 use crate::io::store::pack::{Batch, TableName};
 
 /// Number of removed records after which a transaction is written, because its changes are in memory until then.
@@ -53,6 +54,7 @@ impl Store {
     pub(super) fn remove(&mut self, feeds: &[FeedKey]) -> Result<(), StoreError> {
         let mut batches: Vec<(TableName, Batch)> =
             TABLES_OF_FEEDS.map(|table| (table, Batch::default())).into();
+        let mut links = Batch::default();
         let (mut gathered, mut records) = (Vec::new(), 0_usize);
         for (place, &feed) in (1..).zip(feeds) {
             for table in [TableName::Bodies, TableName::Pages] {
@@ -68,12 +70,15 @@ impl Store {
                     records = records.saturating_add(1);
                 }
             }
+            links.remove(inside_key(feed));
             gathered.push(feed);
             if records < REMOVED_TOGETHER && place < feeds.len() {
                 continue;
             }
-            let removed: Vec<_> = batches.iter().map(|(table, batch)| (*table, batch)).collect();
+            let removed = batches.iter().map(|(table, batch)| (*table, batch));
+            let removed: Vec<_> = removed.chain([(TableName::Facts, &links)]).collect();
             self.db.commit(&removed)?;
+            self.inside = None;
             for feed in gathered.drain(..) {
                 self.rows.remove(&feed);
                 self.shown.forget(feed);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 use backissue_core::schedule::Frequency;
-use backissue_core::search::NameTest;
+use backissue_core::search::{FoldedEntries, LinksInside, NameTest};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -77,6 +77,10 @@ pub struct Store {
     pub(super) order: Vec<RowKey>,
     /// Entries without a row of their own in the open list, by the entry that is the same article and has a row.
     pub(super) joined: BTreeMap<EntryKey, Vec<EntryKey>>,
+    /// Like `joined`, for entries whose texts link to the same page.
+    pub(super) folded_inside: BTreeMap<EntryKey, FoldedEntries>,
+    /// The links in the texts of the entries of the last days, in memory once a list or a write needed them.
+    pub(super) inside: Option<BTreeMap<FeedKey, Vec<LinksInside>>>,
     /// How often the feeds in the open list publish, if it is ordered by that. It stays as long as the list is open, so that no row
     /// moves.
     pub(super) frequencies: BTreeMap<FeedKey, Frequency>,

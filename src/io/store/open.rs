@@ -141,6 +141,8 @@ impl Store {
             ended: BTreeSet::new(),
             order: Vec::new(),
             joined: BTreeMap::new(),
+            folded_inside: BTreeMap::new(),
+            inside: None,
             frequencies: BTreeMap::new(),
             unranked: Vec::new(),
             joins: false,
@@ -171,6 +173,7 @@ impl Store {
         if let Err(StoreError::Corrupted(_)) = done {
             self.db.distrust();
             self.rows.clear();
+            self.inside = None;
             self.numbers = None;
             self.shown.clear();
         }

@@ -181,6 +181,10 @@ fn do_job(
             store.save_held(&device, feeds)?;
             None
         }
+        Job::KeepApart(links) => {
+            store.keep_apart(&links)?;
+            None
+        }
         Job::NoteElsewhere(feed, now, known) => {
             let noted = store.note_elsewhere(feed, &known, now, step.as_ref())?;
             Some(Answer::ElsewhereNoted(feed, Box::new(noted)))

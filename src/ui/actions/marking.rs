@@ -9,7 +9,7 @@ use backissue_core::schedule::Pace;
 use chrono::{DateTime, Utc};
 
 use crate::engine::change::MarkChange;
-use crate::engine::entries::rows::RowKey;
+use crate::engine::entries::rows::{Row, RowKey};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::{Request, TroubleAnswer};
@@ -221,6 +221,10 @@ pub fn toggle_mark(cx: &mut Cx<'_>, flag: Flag) -> Option<()> {
     let shown: BTreeMap<EntryKey, bool> =
         rows.filter_map(|row| Some((row.key.entry()?, row.flags.get(flag)))).collect();
     let value = keys.iter().any(|key| shown.get(key) == Some(&false));
+    let marked = |row: &&Row| row.key.entry().is_some_and(|key| keys.contains(&key));
+    let rows = cx.app.ui.list.rows.iter().filter(marked);
+    let folded: Vec<EntryKey> = rows.flat_map(|row| &row.inside.entries).copied().collect();
+    keys.extend(folded);
     let count = keys.len();
     keys.retain(|key| shown.get(key) != Some(&value));
     cx.ask(Request::Mark(MarkChange { flag, value, keys }));

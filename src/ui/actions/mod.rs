@@ -6,4 +6,5 @@ pub mod jump;
 pub mod marking;
 pub mod older;
 pub mod run_own;
+pub mod unfold;
 pub mod unsubscribe;

@@ -120,6 +120,9 @@ macro_rules! command_table {
                     "mark the entries of this list read that are older than a time: 'mark-older 3d'"
                     => |cx| cx.say("say how old, like 'mark-older 3d'"),
                     navigation::mark_older_read;
+                Unfold "unfold" "Y" ENTRIES
+                    "give entries that link to the same page rows of their own; again: they are not the same story"
+                    => unfold::unfold;
             }
             "Searching and filtering" {
                 Find "find" "/" READER

@@ -43,7 +43,7 @@ const fn nothing(operation: &'static str, key: &'static str, reason: &'static st
 }
 
 /// Commands whose own keys do something else in newsboat, each with a key that newsboat does not use.
-pub const MOVED_KEYS: [(&str, &str); 1] = [("undo", "Y")];
+pub const MOVED_KEYS: [(&str, &str); 2] = [("undo", "Y"), ("unfold", "_")];
 
 const NO_DIALOGS: &str = "there are no dialogs to switch between: the panes are always there";
 const NO_DELETING: &str = "entries are never deleted: `{mute}` hides entries like the selected one";

@@ -3,7 +3,7 @@
 //! The store keeps the order of the whole list, at a few bytes per entry; the app keeps only the rows around the selection (the
 //! window). More rows are requested before the selection reaches the edge of the window.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 use chrono_tz::Tz;
@@ -47,6 +47,8 @@ pub struct Listing {
     pub top: usize,
     /// Entries that were read or unstarred since the list was opened. These entries remain in the list until it is reopened.
     pub keep: BTreeSet<EntryKey>,
+    /// Entries that the user gave rows of their own, with the pages that they had in common.
+    pub unfolded: BTreeMap<EntryKey, BTreeSet<u64>>,
     /// The gaps that were inserted into the list when it was built.
     pub gaps: Vec<GapMark>,
     /// `true` while requested rows have not arrived yet.

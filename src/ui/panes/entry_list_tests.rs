@@ -6,6 +6,7 @@ use chrono_tz::Tz;
 use super::entry_list::{Headings, Listing, RowShape};
 use crate::engine::entries::rows::{ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
 use backissue_core::history::{EntryKey, FeedKey, Flags};
+use backissue_core::search::FoldedEntries;
 
 /// Lists with day headings and one line for each entry.
 const DAYS: RowShape = RowShape { headings: Headings::Days, lines: 1 };
@@ -20,6 +21,7 @@ fn row(seq: u32, day: i64) -> Row {
         author: None,
         ruled: Vec::new(),
         also: Vec::new(),
+        inside: FoldedEntries::default(),
         frequency: None,
     }
 }

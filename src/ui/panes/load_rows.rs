@@ -102,6 +102,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         gaps: Vec::new(),
         order: screen.list.order,
         join: join_by(app),
+        apart: screen.list.unfolded.values().flatten().copied().collect(),
         rare: rare_terms(app, now),
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
@@ -166,6 +167,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
         gaps: Vec::new(),
         order: list.order,
         join: join_by(app),
+        apart: list.unfolded.values().flatten().copied().collect(),
         rare: rare_terms(app, now),
     };
     ListQuery { gaps: history_requests::in_query(&app.engine, &query, now), ..query }

@@ -113,7 +113,7 @@ fn two_lines(
     let rest = date.as_ref().map_or(0, |date| cells::width(date).saturating_add(3));
     let room = width.saturating_sub(MARGIN_CELLS).saturating_sub(rest);
     let room = room.saturating_sub(cells::width(&labels));
-    let from = from.map(|from| match row.also.len() {
+    let from = from.map(|from| match others(row) {
         0 => cells::cut(from, room),
         more => format!("{} +{more}", cells::cut(from, room.saturating_sub(JOINED_CELLS))),
     });
@@ -130,8 +130,21 @@ fn two_lines(
 
 /// Names the other feeds that have the article of a row. Returns `None` if there are none.
 pub(super) fn same_articles(app: &App, row: &Row) -> Option<String> {
-    let names = row.also.iter().map(|(key, _)| feed_name(app, key.feed)).collect::<Vec<_>>();
-    (!names.is_empty()).then(|| format!("also in {}", names.join(", ")))
+    let names = row.also.iter().map(|(key, _)| key).chain(&row.inside.entries);
+    let names = names.map(|key| feed_name(app, key.feed)).collect::<Vec<_>>();
+    let why = same_link_inside(row).map(|why| format!(" ({why})")).unwrap_or_default();
+    (!names.is_empty()).then(|| format!("also in {}{why}", names.join(", ")))
+}
+
+/// Says why a row stands for entries whose texts link to the same page.
+fn same_link_inside(row: &Row) -> Option<String> {
+    let feeds = row.inside.entries.len().saturating_add(1);
+    (feeds > 1).then(|| format!("{feeds} feeds, same link inside"))
+}
+
+/// Returns the number of other entries that share the row.
+const fn others(row: &Row) -> usize {
+    row.also.len().saturating_add(row.inside.entries.len())
 }
 
 /// Returns the name of the feed of an entry.
@@ -142,7 +155,7 @@ fn feed_name(app: &App, feed: FeedKey) -> &str {
 /// Returns the name of the feed of a row, and how many more feeds have the same article, in exactly this number of cells.
 fn feed_names(app: &App, row: &Row, feed: FeedKey, room: usize) -> String {
     let name = feed_name(app, feed);
-    match row.also.len() {
+    match others(row) {
         0 => cells::fit(name, room),
         more => {
             let name = cells::cut(name, room.saturating_sub(JOINED_CELLS));
@@ -182,7 +195,8 @@ fn labels(app: &App, row: &Row) -> String {
     let labels = labels.iter().map(|label| [" #", label]);
     let episode = episode(app, row).map(|state| format!(" ▶ {state}")).unwrap_or_default();
     let labels: String = edited.map(|sign| [" ", sign]).chain(labels).flatten().collect();
-    format!("{episode}{labels}")
+    let why = same_link_inside(row).map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("{why}{episode}{labels}")
 }
 
 /// Describes the downloaded file of an entry, and how far it was played.
@@ -193,7 +207,7 @@ fn episode(app: &App, row: &Row) -> Option<String> {
 /// Returns the title of an entry with its labels, followed by a star if the entry is starred.
 fn titled(app: &App, row: &Row, room: usize, style: Style, labels: &str) -> Vec<Span<'static>> {
     let title = if row.title.is_empty() { "(no title)" } else { &row.title };
-    let labels = cells::cut(labels, room / 3);
+    let labels = cells::cut(labels, room / 2);
     let star = if row.flags.is_starred() { " ★" } else { "" };
     let room = room.saturating_sub(cells::width(star)).saturating_sub(cells::width(&labels));
     let mut spans = theme::with_hits(&cells::fit(title, room), style, &app.ui.marks);
@@ -255,7 +269,7 @@ impl RowColumns {
         }
         let name = |row: &Row| {
             let own = row.key.entry().map_or(0, |key| cells::width(feed_name(app, key.feed)));
-            if row.also.is_empty() { own } else { own.saturating_add(JOINED_CELLS) }
+            if others(row) == 0 { own } else { own.saturating_add(JOINED_CELLS) }
         };
         let title = longest(&|row| {
             let star = if row.flags.is_starred() { STAR_CELLS } else { 0 };

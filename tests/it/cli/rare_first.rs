@@ -45,6 +45,7 @@ fn query(show: Show, order: RowOrder, rare: Option<Box<RareTerms>>) -> ListQuery
         gaps: Vec::new(),
         order,
         join: None,
+        apart: Default::default(),
         rare,
     }
 }

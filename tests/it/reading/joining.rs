@@ -75,3 +75,51 @@ fn same_link_is_read_in_the_other_feed_too() {
     world.press("A");
     assert_eq!(unread(&world), [0, 2], "a link that a feed repeats names no article");
 }
+
+/// Returns a world of three feeds whose entries link to one page inside their texts, and one entry that links to another.
+fn inside() -> World {
+    let story = "<p>On <a href='https://far.example/harvest'>the harvest</a></p>";
+    let other = "<p><a href='https://far.example/frost'>frost</a></p>";
+    let hill = "https://hill.example/feed";
+    let notes = rss("Orchard", &[("w", "Of wax", 1, story), ("n2", "Ladders", 2, other)]);
+    let tower = rss("Tower", &[("t", "A long answer", 2, story)]);
+    let far = rss("Hill", &[("h", "Apples", 3, story)]);
+    World::subscribed(120, 36, &[(NOTES, &notes, &[]), (TOWER, &tower, &[]), (hill, &far, &[])])
+}
+
+#[test]
+fn one_story_is_one_row_and_each_entry_keeps_its_marks() {
+    let mut world = inside();
+    world.press("<home><down><up>");
+    assert_eq!(world.titles(), ["Ladders", "Apples"], "the earliest one stays");
+    world.press("<enter>j");
+    let screen = world.draw();
+    assert!(screen.contains("Hill +2") && screen.contains("3 feeds, same link inside"), "{screen}");
+    let all = |world: &World| world.app.engine.unread();
+    world.press("<enter>");
+    assert_eq!(all(&world), 3, "opening it read only this one");
+    assert_eq!(world.titles(), ["Ladders", "A long answer", "Apples"], "the next one is shown");
+    world.press("<esc>uhjk<enter>jxN");
+    assert_eq!(all(&world), 1, "a row that is marked first stands for all of its entries");
+    world.press("u");
+    assert_eq!(all(&world), 4);
+    world.press("A");
+    assert_eq!(all(&world), 0, "the whole list");
+}
+
+#[test]
+fn a_story_is_unfolded_and_remembered_as_several() {
+    let mut world = inside();
+    world.press("<home><down><up><enter>jY");
+    assert_eq!(world.notice(), "3 rows; Y again: not the same story");
+    assert_eq!(world.titles(), ["Of wax", "Ladders", "A long answer", "Apples"]);
+    world.press("hjk");
+    assert_eq!(world.titles(), ["Ladders", "Apples"], "the list was opened again");
+    world.press("<enter>jYY");
+    assert_eq!(world.notice(), "noted: not the same story");
+    world.press("hjk");
+    assert_eq!(world.titles().len(), 4);
+    world.end_and_come_back();
+    world.press("<home><down><up>");
+    assert_eq!(world.titles().len(), 4, "remembered");
+}

@@ -145,6 +145,7 @@ fn damaged_entry_record_does_not_block_the_list() {
         gaps: Vec::new(),
         order: Default::default(),
         join: None,
+        apart: Default::default(),
         rare: None,
     };
     let loaded = store.rows_wanted(&RowsWanted { rebuild: Some(query), ..wanted });

@@ -143,6 +143,7 @@ fn five_thousand_entries_of_one_document_are_kept_in_order() {
         gaps: Vec::new(),
         order: Default::default(),
         join: None,
+        apart: Default::default(),
         rare: None,
     };
     let wanted = RowsWanted {

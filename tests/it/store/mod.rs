@@ -125,6 +125,7 @@ fn listed(store: &mut Store, show: Show) -> Vec<EntryKey> {
         gaps: Vec::new(),
         order: Default::default(),
         join: None,
+        apart: Default::default(),
         rare: None,
     };
     store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()

@@ -223,6 +223,7 @@ fn listed(store: &mut Store, matching: &Matching, order: RowOrder) -> BTreeSet<E
         gaps: Vec::new(),
         order,
         join: None,
+        apart: BTreeSet::new(),
         rare: None,
     };
     store.ordered(&query).unwrap().into_iter().filter_map(RowKey::entry).collect()

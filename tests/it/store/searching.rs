@@ -386,6 +386,7 @@ fn search_result_list_keeps_entries_read_in_it() {
         gaps: Vec::new(),
         order,
         join: None,
+        apart: Default::default(),
         rare: None,
     };
     let seqs = |store: &mut Store, query: &ListQuery| -> Vec<u32> {

@@ -6,6 +6,7 @@
 
 mod condition;
 mod fields;
+mod inside_links;
 mod marks;
 mod matching;
 mod newsboat;
@@ -20,6 +21,7 @@ pub use condition::{
     Subject, When,
 };
 pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};
+pub use inside_links::{FoldedEntries, LinksInside, fold_entries, links_inside};
 pub use marks::{Marks, Snippet};
 pub use matching::{KnownNames, Matching};
 pub use newsboat::translate_newsboat;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, GapKey, KeptEntry, TEXT_LOST};
 use backissue_core::schedule::{Frequency, KnownBy};
-use backissue_core::search::{Matching, SameArticles, folded};
+use backissue_core::search::{FoldedEntries, Matching, SameArticles, folded};
 use chrono::{DateTime, Utc};
 
 use super::same_links::JOINED_MAX;
@@ -35,6 +35,7 @@ impl Store {
             self.order = self.ordered(query)?;
             self.joined = self.join(query.join.as_ref())?;
             self.joins = query.join.is_some();
+            self.fold_inside(query)?;
             self.gaps.clone_from(&query.gaps);
             self.list_number = wanted.list;
         }
@@ -88,7 +89,9 @@ impl Store {
         let rows = rows.and_then(|rows| self.order.get(rows)).unwrap_or_default();
         let mut entries: Vec<EntryKey> = rows.iter().filter_map(|key| key.entry()).collect();
         let joined = entries.iter().filter_map(|key| self.joined.get(key)).flatten().copied();
-        let joined: Vec<EntryKey> = joined.collect();
+        let folded = entries.iter().filter_map(|key| self.folded_inside.get(key));
+        let joined: Vec<EntryKey> =
+            joined.chain(folded.flat_map(|fold| &fold.entries).copied()).collect();
         entries.extend(joined);
         if let ListPart::Before(date) = part {
             let mut dated = Vec::with_capacity(entries.len());
@@ -265,6 +268,7 @@ impl Store {
         let is_new = |(key, _): &(EntryKey, Flags)| also.iter().all(|(known, _)| known != key);
         let elsewhere: Vec<_> = elsewhere.into_iter().filter(is_new).collect();
         also.extend(elsewhere);
+        let inside = self.folded_inside.get(&key).cloned().unwrap_or_default();
         let key = RowKey::Entry(key);
         // An entry whose record is lost keeps its row, so that no entry disappears silently.
         let lost = Row {
@@ -276,6 +280,7 @@ impl Store {
             author: None,
             ruled: Vec::new(),
             also: Vec::new(),
+            inside: FoldedEntries::default(),
             frequency: None,
         };
         let entry = match key.entry() {
@@ -291,6 +296,7 @@ impl Store {
             author: shown.author.as_deref().map(str::to_owned),
             ruled,
             also,
+            inside,
             frequency,
         }))
     }
@@ -307,6 +313,7 @@ impl Store {
             author: None,
             ruled: Vec::new(),
             also: Vec::new(),
+            inside: FoldedEntries::default(),
             frequency: None,
         })
     }
@@ -449,6 +456,21 @@ impl Store {
         Ok(entries)
     }
 
+    fn stored_portion(&self) -> Result<Portion, StoreError> {
+        let stored = self.facts.get(PORTION_KEY)?;
+        Ok(stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Counts the unread entries in the portion of a day; none if it was not chosen yet.
+    pub fn unread_in_portion(&mut self, day: i32) -> Result<u32, StoreError> {
+        let portion = self.stored_portion()?;
+        let mut unread = 0;
+        for key in portion.entries.into_iter().filter(|_| portion.day == day) {
+            unread += u32::from(!self.ended.contains(&key.feed) && self.flags(key)?.is_unread());
+        }
+        Ok(unread)
+    }
+
     /// Finds how often the feeds of entries publish, and which of the entries are not ordered by that: those that are read and were
     /// read before the list was opened, and those of quiet feeds.
     fn find_frequencies(
@@ -456,22 +478,6 @@ impl Store {
         entries: &[(i64, EntryKey)],
         query: &ListQuery,
     ) -> Result<(), StoreError> {
-        fn stored_portion(&self) -> Result<Portion, StoreError> {
-            let stored = self.facts.get(PORTION_KEY)?;
-            Ok(stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
-        }
-
-        /// Counts the unread entries in the portion of a day; none if it was not chosen yet.
-        pub fn unread_in_portion(&mut self, day: i32) -> Result<u32, StoreError> {
-            let portion = self.stored_portion()?;
-            let mut unread = 0;
-            for key in portion.entries.into_iter().filter(|_| portion.day == day) {
-                unread +=
-                    u32::from(!self.ended.contains(&key.feed) && self.flags(key)?.is_unread());
-            }
-            Ok(unread)
-        }
-
         self.unranked.clear();
         let Some(rare) = &query.rare else { return Ok(()) };
         for &(_, key) in entries {
@@ -562,7 +568,9 @@ impl Store {
     /// Returns the row that shows an entry of the open list: its own, or the row of the same article.
     pub(super) fn shown_as(&self, row: RowKey) -> RowKey {
         let shown = row.entry().and_then(|key| {
-            self.joined.iter().find_map(|(shown, also)| also.contains(&key).then_some(*shown))
+            let joined = self.joined.iter().map(|(shown, also)| (shown, also));
+            let folded = self.folded_inside.iter().map(|(shown, fold)| (shown, &fold.entries));
+            joined.chain(folded).find_map(|(shown, also)| also.contains(&key).then_some(*shown))
         });
         shown.map_or(row, RowKey::Entry)
     }

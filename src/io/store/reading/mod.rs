@@ -1,6 +1,7 @@
 //! Reads the store: subscriptions, lists, entries, searches, texts, reading positions.
 
 pub(super) mod caches;
+pub(super) mod inside_links;
 pub(super) mod lists;
 mod same_links;
 pub(super) mod search;

@@ -26,6 +26,7 @@ use crate::io::store::filters::FOLDED_KEY;
 use crate::io::store::handle::{FILTERS_KEY, Store, feed_bytes, feed_of, number_of};
 use crate::io::store::history::LogRecord;
 use crate::io::store::pack::{Batch, TableName};
+use crate::io::store::reading::inside_links::APART_KEY;
 use crate::io::store::reading::search::SAVED_KEY;
 use crate::io::store::reading::small_records::DOWNLOADS_KEY;
 use crate::io::store::writing::syncs::SyncedFeed;
@@ -59,7 +60,7 @@ const AGAIN: &str = "import it again";
 
 /// The kinds of records that can be dropped. Rows with marks come last, because they are compared with the entries.
 #[rustfmt::skip]
-const DROPPABLE: [Droppable; 18] = {
+const DROPPABLE: [Droppable; 19] = {
     const fn all(table: TableName, what: &'static str, read: ReadRecord, from_backup: bool, without: &'static str) -> Droppable {
         Droppable { table, key: None, what, read, from_backup, until: "", without }
     }
@@ -69,6 +70,7 @@ const DROPPABLE: [Droppable; 18] = {
     [
         fact(FILTERS_KEY, "the record of your filters", read::<Vec<EntryFilter>>, "; no filter is applied", "but the effects of the filters remain"),
         fact(FOLDED_KEY, "the record of folded tags", read::<BTreeSet<String>>, "; no tag is folded", "no tag is folded"),
+        fact(APART_KEY, "the record of entries that are not the same story", read::<BTreeSet<u64>>, "; none is known", "they share a row again"),
         fact(SAVED_KEY, "the record of your saved searches", read::<Vec<SavedSearch>>, "; no search is shown", "no search is left"),
         fact(DOWNLOADS_KEY, "the record of your downloads", read::<Vec<Download>>, "; no download is listed", "the files remain"),
         all(TableName::FilterHits, "a list of entries that a filter matched", read_packed::<BTreeSet<u32>>, false, "its effects remain; edit the filter to apply it again"),
@@ -149,6 +151,7 @@ impl Store {
         found.extend(self.revive_feeds()?.iter().map(Revived::told));
         if !found.is_empty() {
             self.rows.clear();
+            self.inside = None;
             self.shown.clear();
             self.load_filters()?;
             let missing = self.mend_feeds(false)?;

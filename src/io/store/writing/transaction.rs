@@ -64,6 +64,7 @@ impl Store {
         let written = self.guarded(|store| store.commit_all(&batches));
         if written.is_err() {
             // The write failed, so rows and entries must be read again.
+            self.inside = None;
             for feed in feeds {
                 self.rows.remove(&feed);
                 self.shown.forget(feed);

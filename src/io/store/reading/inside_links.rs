@@ -1,0 +1,126 @@
+//! Which entries of the last days link to which pages in their texts, so that lists can show one story once. The hashes of the links
+//! are written together with the entries, so that no list reads texts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use backissue_core::history::{FeedKey, MergedEntry};
+use backissue_core::search::{LinksInside, fold_entries, links_inside};
+
+use super::same_links::JOINED_MAX;
+use crate::engine::entries::rows::{ListQuery, RowKey};
+use crate::io::codec;
+use crate::io::store::error::StoreError;
+use crate::io::store::handle::{Store, feed_bytes};
+use crate::io::store::pack::{Batch, TableName};
+
+/// Start of the keys of the links of a feed among the facts.
+const INSIDE_KEY: &[u8] = b"inside";
+/// The key of the pages that do not show a common story, among the facts.
+pub(in crate::io::store) const APART_KEY: &[u8] = b"apart";
+/// Age from which the links of an entry are not kept, in seconds: a week.
+const KEPT_SECONDS: i64 = 7 * 86_400;
+/// Maximum number of entries of a feed whose links are kept, the newest ones.
+const ENTRIES_MAX: usize = 100;
+/// Maximum number of pages that do not show a common story.
+const APART_MAX: usize = 2_000;
+
+/// Returns the key of the links of a feed.
+pub(in crate::io::store) fn inside_key(feed: FeedKey) -> Vec<u8> {
+    [INSIDE_KEY, &feed_bytes(feed)].concat()
+}
+
+impl Store {
+    /// Notes the links in the texts of entries that are about to be written. Returns the batch to write with them, if they have any.
+    pub(in crate::io::store) fn inside_batch(
+        &mut self,
+        feed: FeedKey,
+        entries: &BTreeMap<u32, MergedEntry>,
+    ) -> Result<Option<Batch>, StoreError> {
+        let newest = entries.values().map(|entry| entry.kept.first_seen.timestamp()).max();
+        let since = newest.unwrap_or_default().saturating_sub(KEPT_SECONDS);
+        let mut fresh = Vec::new();
+        for (&seq, entry) in entries.iter().filter(|(_, entry)| entry.row.listed >= since) {
+            let text = entry.body.as_ref().and_then(|body| body.text()).unwrap_or_default();
+            let links = links_inside(text, entry.kept.link.as_deref());
+            if !links.is_empty() {
+                fresh.push(LinksInside { seq, listed: entry.row.listed, links });
+            }
+        }
+        let kept = self.links_inside()?.entry(feed).or_default();
+        let before = kept.len();
+        // An entry without a body here keeps its text, and so its links.
+        let has_text = |seq: &u32| entries.get(seq).is_some_and(|entry| entry.body.is_some());
+        kept.retain(|one| one.listed >= since && !has_text(&one.seq));
+        if fresh.is_empty() && kept.len() == before {
+            return Ok(None);
+        }
+        kept.extend(fresh);
+        kept.sort_unstable_by_key(|one| one.listed);
+        kept.drain(..kept.len().saturating_sub(ENTRIES_MAX));
+        let mut batch = Batch::default();
+        batch.insert(inside_key(feed), codec::encode(kept)?);
+        Ok(Some(batch))
+    }
+
+    /// Returns the links of all feeds. They are read once and stay in memory. A damaged record counts as empty.
+    fn links_inside(&mut self) -> Result<&mut BTreeMap<FeedKey, Vec<LinksInside>>, StoreError> {
+        if self.inside.is_none() {
+            let mut inside = BTreeMap::new();
+            for key in self.facts.keys_of(INSIDE_KEY) {
+                let key = key?;
+                let feed = key.get(INSIDE_KEY.len()..).and_then(<[u8]>::first_chunk);
+                let Some(feed) = feed.map(|bytes| FeedKey(u32::from_be_bytes(*bytes))) else {
+                    continue;
+                };
+                let links = self.facts.get(&key)?.and_then(|bytes| codec::decode(&bytes).ok());
+                inside.insert(feed, links.unwrap_or_default());
+            }
+            self.inside = Some(inside);
+        }
+        Ok(self.inside.get_or_insert_default())
+    }
+
+    /// Removes unread entries from the open list that link to the same page as an earlier entry of another feed, and notes them with it.
+    pub(super) fn fold_inside(&mut self, query: &ListQuery) -> Result<(), StoreError> {
+        self.folded_inside.clear();
+        if query.join.is_none() || self.order.len() > JOINED_MAX {
+            return Ok(());
+        }
+        let mut apart = self.apart()?;
+        apart.extend(&query.apart);
+        // Only unread entries share a row, so that none is hidden below one that was read.
+        let mut listed = BTreeSet::new();
+        for key in self.order.clone().into_iter().filter_map(RowKey::entry) {
+            if self.flags(key)?.is_unread() {
+                listed.insert(key);
+            }
+        }
+        self.folded_inside = fold_entries(self.links_inside()?, &listed, &apart);
+        let folded: BTreeSet<RowKey> = self
+            .folded_inside
+            .values()
+            .flat_map(|fold| &fold.entries)
+            .map(|key| RowKey::Entry(*key))
+            .collect();
+        self.order.retain(|row| !folded.contains(row));
+        Ok(())
+    }
+
+    fn apart(&self) -> Result<BTreeSet<u64>, StoreError> {
+        let bytes = self.facts.get(APART_KEY)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Remembers that entries which link to these pages are not the same story.
+    pub(in crate::io::store) fn keep_apart(
+        &mut self,
+        links: &BTreeSet<u64>,
+    ) -> Result<(), StoreError> {
+        let mut apart = self.apart()?;
+        if apart.len() < APART_MAX {
+            apart.extend(links);
+            self.put(TableName::Facts, APART_KEY, codec::encode(&apart)?)?;
+        }
+        Ok(())
+    }
+}

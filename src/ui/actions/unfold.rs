@@ -1,0 +1,31 @@
+//! Gives the entries that share a row rows of their own, and remembers that they are not the same story.
+
+use backissue_core::history::EntryKey;
+
+use crate::engine::request::ScreenRequest;
+use crate::ui::cx::Cx;
+use crate::ui::effect::ask_store;
+use crate::ui::panes::load_rows;
+
+/// Unfolds the selected row. If it was unfolded before, its entries never share a row again because of the same page.
+pub fn unfold(cx: &mut Cx<'_>) {
+    let row = cx.app.ui.list.selected_row();
+    let Some((row, key)) = row.and_then(|row| Some((row, row.key.entry()?))) else {
+        return;
+    };
+    let fold = row.inside.clone();
+    if !fold.entries.is_empty() {
+        let entries: Vec<EntryKey> = fold.entries.into_iter().chain([key]).collect();
+        let again = cx.app.ui.words("{unfold} again: not the same story");
+        cx.say(format!("{} rows; {again}", entries.len()));
+        for entry in entries {
+            cx.app.ui.list.unfolded.entry(entry).or_default().extend(&fold.links);
+        }
+        return load_rows::refresh_list(cx);
+    }
+    let Some(links) = cx.app.ui.list.unfolded.get(&key).cloned() else {
+        return cx.say("no other entry that links to the same page shares this row");
+    };
+    cx.say("noted: not the same story");
+    cx.out.push(ask_store(ScreenRequest::KeepApart(links)));
+}
