@@ -323,7 +323,7 @@ pub(super) struct PollArgs {
 
 /// The arguments of `backissue history`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent flags of one command")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct HistoryArgs {
     /// A feed: its number, address, or part of its title
     #[arg(value_name = "FEED")]
@@ -343,6 +343,15 @@ pub(super) struct HistoryArgs {
     /// Forget the copy at this host or address, and hide the entries that it brought
     #[arg(long, value_name = "HOST", conflicts_with = "archives")]
     pub(super) forget: Option<String>,
+    /// Draw a row for each year: entries a month, their source, and what is missing
+    #[arg(long, conflicts_with = "json")]
+    pub(super) figure: bool,
+    /// Write the figure to this file as SVG instead
+    #[arg(long, value_name = "FILE", requires = "figure")]
+    pub(super) svg: Option<PathBuf>,
+    /// Overwrite an existing file of any kind
+    #[arg(long, requires = "svg")]
+    pub(super) force: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,

@@ -60,6 +60,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         | Job::ReadPublications(_)
         | Job::ReadLearned(_)
         | Job::SaveLearned(..)
+        | Job::CountMonths(..)
         | Job::CountToday(..)
         | Job::SaveSearches(_)
         | Job::CountSearches(_)

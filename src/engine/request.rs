@@ -199,6 +199,8 @@ pub enum ScreenRequest {
     Entry(EntryKey),
     /// Read the last polls of a feed.
     Polls(FeedKey),
+    /// Count the entries of a feed by month.
+    MonthCounts(FeedKey, Tz),
     /// Count the unread entries that are listed under a date since this instant, and those in the portion of the day with this number.
     TodayCount(DateTime<Utc>, i32),
     /// Count the unread entries that each saved search matches.
@@ -220,6 +222,7 @@ impl From<ScreenRequest> for Effect {
             ScreenRequest::Rows(wanted) => Job::ReadRows(wanted),
             ScreenRequest::Entry(key) => Job::ReadEntry(key),
             ScreenRequest::Polls(feed) => Job::ReadPolls(feed),
+            ScreenRequest::MonthCounts(feed, zone) => Job::CountMonths(feed, zone),
             ScreenRequest::TodayCount(since, day) => Job::CountToday(since, day),
             ScreenRequest::SearchCounts(searches) => Job::CountSearches(searches),
             ScreenRequest::FilterCounts => Job::CountFilters,

@@ -278,6 +278,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         | Answer::Rows(_)
         | Answer::Entry(_)
         | Answer::Polls(..)
+        | Answer::MonthsCounted(..)
         | Answer::TodayCounted(_)
         | Answer::SearchesCounted(_) => Vec::new(),
     }

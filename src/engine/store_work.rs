@@ -22,9 +22,11 @@ use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionR
 use super::moving::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use super::poll::poll_log::PollLogEntry;
 use backissue_core::filters::EntryFilter;
+use backissue_core::history::timeline::MonthCounts;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
 use backissue_core::schedule::learning::{LearnedRecord, Publications};
 use backissue_core::search::Matching;
+use chrono_tz::Tz;
 
 /// Id of a store job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,6 +122,8 @@ pub enum Job {
     ReadPolls(FeedKey),
     /// Reads the publication times of a feed. Answered with [`Answer::Publications`].
     ReadPublications(FeedKey),
+    /// Counts the entries of a feed by month in a time zone. Answered with [`Answer::MonthsCounted`].
+    CountMonths(FeedKey, Tz),
     /// Reads the learned plan of a feed. Answered with [`Answer::Learned`].
     ReadLearned(FeedKey),
     /// Writes the learned plan of a feed.
@@ -289,6 +293,8 @@ pub enum Answer {
     Polls(FeedKey, Vec<PollLogEntry>),
     /// The publication times of a feed.
     Publications(FeedKey, Arc<Publications>),
+    /// Numbers of the entries of a feed by month.
+    MonthsCounted(FeedKey, Box<MonthCounts>),
     /// The learned plan of a feed, if there is one.
     Learned(FeedKey, Option<Box<LearnedRecord>>),
     /// Numbers of unread entries of a day.
@@ -422,6 +428,7 @@ impl Job {
                 | Self::ReadAttached(_)
                 | Self::ReadWithoutPage(..)
                 | Self::ReadTexts(_)
+                | Self::CountMonths(..)
                 | Self::CountToday(..)
                 | Self::CountSearches(_)
                 | Self::CountFilters
@@ -487,6 +494,7 @@ impl Job {
             | Self::ReadWithoutPage(..)
             | Self::ReadTexts(_)
             | Self::ReadLearned(_)
+            | Self::CountMonths(..)
             | Self::CountToday(..)
             | Self::CountSearches(_)
             | Self::CountFilters

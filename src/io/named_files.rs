@@ -95,7 +95,7 @@ impl FileKind {
             Self::Epub => ("book", "backissue export"),
             Self::Backup => ("backup", "backissue backup"),
             Self::Retrievals => ("list of retrievals", "backissue simulate"),
-            Self::Figures => ("file of figures", "backissue simulate"),
+            Self::Figures => ("file of figures", "backissue"),
             Self::ManualPage => ("manual page", "backissue man --all"),
             Self::Config => ("configuration that backissue may replace", "backissue import"),
             Self::Published => ("published document", "backissue publish"),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::EntryKey;
+use backissue_core::history::timeline::MonthCounts;
+use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::search::Marks;
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -89,6 +90,8 @@ pub struct Ui {
     pub attention: ScrollList,
     /// The open entry in the reader pane.
     pub reader: Option<Reader>,
+    /// Entries by month of the feed whose timeline was opened last.
+    pub months: Option<(FeedKey, MonthCounts)>,
     /// Topmost overlay.
     pub overlay: Option<Overlay>,
     /// Overlays covered by the topmost one, which are shown again when it is closed. The last one is the uppermost. There is at

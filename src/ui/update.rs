@@ -6,7 +6,7 @@
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::{feeds, run_own};
+use super::actions::{feeds, run_own, timeline};
 use super::app::{App, Ui};
 use super::come_back;
 use super::cx::Cx;
@@ -174,6 +174,7 @@ fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
         Ok(Answer::Polls(feed, polls)) => {
             plan_pane::show_polls(cx.app, feed, polls);
         }
+        Ok(Answer::MonthsCounted(feed, counts)) => timeline::show(cx.app, feed, *counts),
         Ok(Answer::TodayCounted(counts)) => search_pane::take_today_count(cx, counts),
         Ok(Answer::SearchesCounted(unread)) => search_pane::take_search_counts(cx, unread),
         _ => cx.tell_engine(Input::Stored(Box::new(stored))),

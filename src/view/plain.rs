@@ -15,7 +15,7 @@ use crate::ui::state::layout::{Area, Pane, Viewport};
 use crate::ui::state::overlay::Overlay;
 
 /// Symbols that the program draws, each with its ASCII replacement.
-const SIGNS: [(&str, &str); 25] = [
+const SIGNS: [(&str, &str); 32] = [
     ("✓", "+"),
     ("·", "-"),
     ("–", "-"),
@@ -37,6 +37,13 @@ const SIGNS: [(&str, &str); 25] = [
     ("•", "o"),
     ("○", "O"),
     ("◉", "@"),
+    ("▁", "."),
+    ("▂", "."),
+    ("▃", ":"),
+    ("▄", ":"),
+    ("▅", "="),
+    ("▆", "="),
+    ("▇", "%"),
     ("█", "#"),
     ("▓", "%"),
     ("▒", "="),

@@ -4,19 +4,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use backissue_core::feed::text::counted_words;
+use backissue_core::feed::text::{counted_words, one_line};
+use backissue_core::history::timeline::Timeline;
 use backissue_core::history::walk::adaptor::document_name;
 use backissue_core::history::{
     Adaptor, ArchiveNode, FeedKey, Gap, GapKind, HistoryStatus, NodeState, Nodes,
 };
 use backissue_core::schedule::learning::{LearnedPlan, Publications, learned_json};
 use backissue_core::schedule::{self, Plan};
+use backissue_core::simulate::{timeline_text, timelines_svg};
 use backissue_core::words;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, Value as Json, json};
 
 use crate::cli::args::{HistoryArgs, PlanArgs};
 use crate::cli::context::{CommandContext, sentences};
+use crate::cli::publisher::simulate::svg_file;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::archive_response::policy;
@@ -34,6 +37,9 @@ use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
+
+/// Maximum length of a title above a figure, in characters.
+const TITLE_MAX: usize = 40;
 
 /// Runs `backissue history`.
 pub(in crate::cli) fn run(context: &CommandContext, args: &HistoryArgs) -> Result<Done, Failure> {
@@ -61,7 +67,9 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &HistoryArgs) -> Resul
         .into_iter()
         .map(|(_, gap)| gap)
         .collect();
-    if args.json {
+    if args.figure {
+        draw_figure(context, &engine, subscription, gaps.iter(), args)?;
+    } else if args.json {
         context.put(&json::text(&whole_json(&engine, subscription, &nodes, now)));
     } else {
         print_history(context, &engine, subscription, &nodes, &gaps, now);
@@ -107,6 +115,30 @@ fn ask_and_wait(
             Err(Failure::new("interrupted; what was fetched is saved"))
         }
     }
+}
+
+/// Draws the timeline of a feed, as text or as SVG.
+fn draw_figure<'g>(
+    context: &CommandContext,
+    engine: &Engine,
+    feed: &Subscription,
+    gaps: impl Iterator<Item = &'g Gap>,
+    args: &HistoryArgs,
+) -> Result<(), Failure> {
+    let (key, zone) = (feed.key, engine.zone);
+    let counts = context.look(move |store| store.month_counts(key, zone))?;
+    let timeline = Timeline::of(&counts, gaps, zone);
+    let title = one_line(feed.record.shown_title(), TITLE_MAX);
+    let title = format!("{title}: {}", describe_standing(engine, feed));
+    match &args.svg {
+        None => context.put(&timeline_text(&timeline, &title)),
+        Some(path) => {
+            let picture = timelines_svg(&[(title, timeline)]);
+            let file = svg_file(path, args.force);
+            context.write_file(&file, &mut |out| out.write_all(picture.as_bytes()))?;
+        }
+    }
+    Ok(())
 }
 
 fn print_history(

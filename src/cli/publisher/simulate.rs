@@ -324,6 +324,6 @@ pub(super) fn page(
 }
 
 /// Returns the file to which the figures are written.
-pub(super) fn svg_file(path: &Path, force: bool) -> NamedFile {
+pub(in crate::cli) fn svg_file(path: &Path, force: bool) -> NamedFile {
     NamedFile { path: path.to_string_lossy().into_owned(), kind: FileKind::Figures, force }
 }

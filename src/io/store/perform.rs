@@ -125,6 +125,10 @@ fn do_job(
         Job::ReadPublications(feed) => {
             Some(Answer::Publications(feed, std::sync::Arc::new(store.publications(feed)?)))
         }
+        Job::CountMonths(feed, zone) => {
+            let counts = Box::new(store.month_counts(feed, zone)?);
+            Some(Answer::MonthsCounted(feed, counts))
+        }
         Job::ReadLearned(feed) => {
             Some(Answer::Learned(feed, store.learned_plan(feed)?.map(Box::new)))
         }

@@ -6,5 +6,6 @@ pub mod jump;
 pub mod marking;
 pub mod older;
 pub mod run_own;
+pub mod timeline;
 pub mod unfold;
 pub mod unsubscribe;

@@ -218,6 +218,9 @@ macro_rules! command_table {
                 Archives "archives" "" ALL
                     "list where else older entries of the feed may be"
                     => older::list, older::read_copy;
+                Timeline "timeline" "" ALL
+                    "the years of the feed: entries a month, their source, and what is missing"
+                    => timeline::open;
             }
             "Moving" {
                 Down "down" "j ↓" ALL "next row, or a line down"

@@ -14,7 +14,9 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::feeds::addresses;
 use crate::engine::request::Request;
-use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unfold, unsubscribe};
+use crate::ui::actions::{
+    downloads, feeds, jump, marking, older, run_own, timeline, unfold, unsubscribe,
+};
 use crate::ui::app::{ANSWER_STAYS, App};
 use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;

@@ -122,7 +122,10 @@ pub fn take_command(cx: &mut Cx<'_>, kind: &ListKind, command: Command) -> Optio
     if action.and_then(|action| (action.run)(cx, open)).is_none() {
         explain(cx, kind);
     }
-    close_empty(cx, kind);
+    // The action may have opened another list instead.
+    if matches!(cx.app.ui.overlay, Some(Overlay::List(shown)) if shown.of == open.of) {
+        close_empty(cx, kind);
+    }
     Some(())
 }
 

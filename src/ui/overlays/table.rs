@@ -8,7 +8,7 @@ use super::list_panel::{self, ClickOutcome, KeyOutcome, ListKind};
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, plan_pane};
 use crate::engine::request::Request;
-use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, unsubscribe};
+use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, timeline, unsubscribe};
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
@@ -208,6 +208,7 @@ static FILTERS: OverlayRow =
 static REMOVED: OverlayRow = OverlayRow { list: Some(&unsubscribe::LIST), ..LIST };
 static DOWNLOADS: OverlayRow = OverlayRow { list: Some(&downloads::LIST), ..LIST };
 static SHARE: OverlayRow = OverlayRow { list: Some(&run_own::LIST), ..LIST };
+static TIMELINE: OverlayRow = OverlayRow { list: Some(&timeline::LIST), ..LIST };
 static OLDER: OverlayRow = OverlayRow { list: Some(&older::LIST), ..LIST };
 
 impl Overlay {
@@ -233,6 +234,7 @@ impl Overlay {
                 ListOf::Downloads => &DOWNLOADS,
                 ListOf::Share => &SHARE,
                 ListOf::Older(_) => &OLDER,
+                ListOf::Timeline(_) => &TIMELINE,
             },
         }
     }

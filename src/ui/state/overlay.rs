@@ -100,6 +100,8 @@ pub enum ListOf {
     Share,
     /// The sources of older entries of this feed.
     Older(FeedKey),
+    /// The years of the history of this feed.
+    Timeline(FeedKey),
 }
 
 /// A question in the bottom line: `y` confirms the action, `n` and Esc cancel it.

@@ -10,7 +10,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::form;
+use super::{form, timeline};
 use crate::engine::backfill::elsewhere::sources;
 use crate::engine::downloads::progress::state_words;
 use crate::engine::entries::account_state::AccountStatus;
@@ -39,20 +39,21 @@ pub(in crate::view) fn draw(
     now: DateTime<Utc>,
 ) -> (Rect, u16) {
     let (usual, narrow, wide) = COLUMNS_MAX;
-    let (columns, below) = match open.of {
-        ListOf::Choice(_) => (wide, BELOW_LINES),
-        ListOf::Share => (narrow, 0),
+    let (columns, above, below) = match open.of {
+        ListOf::Choice(_) => (wide, 0, BELOW_LINES),
+        ListOf::Share => (narrow, 0, 0),
+        ListOf::Timeline(_) => (usual, 2, 0),
         ListOf::Accounts
         | ListOf::Filters
         | ListOf::Removed
         | ListOf::Downloads
-        | ListOf::Older(_) => (usual, 0),
+        | ListOf::Older(_) => (usual, 0, 0),
     };
     let count = (kind.count)(app, now, open.of);
     let lines = count.max(1).saturating_mul(usize::from(kind.lines));
     let most = if below > 0 { area.height.saturating_sub(2) / 2 } else { u16::MAX };
     let lines = u16::try_from(lines).unwrap_or(u16::MAX).min(most);
-    let height = lines.saturating_add(below).saturating_add(2);
+    let height = lines.saturating_add(below).saturating_add(above).saturating_add(2);
     let place = pane::centred(frame, area, columns, height);
     let selected = open.list.selected.min(count.saturating_sub(1));
     let at = if count == 0 { String::new() } else { format!("{}/{count}", selected + 1) };
@@ -60,11 +61,12 @@ pub(in crate::view) fn draw(
     let title = format!("{} ─ {}", kind.title, kind.hint(keys));
     let inside = pane::counted(frame, place, &title, &at, true);
     let parts = if below > 0 {
-        [Constraint::Length(lines), Constraint::Fill(1)]
+        [Constraint::Length(above), Constraint::Length(lines), Constraint::Fill(1)]
     } else {
-        [Constraint::Fill(1), Constraint::Length(0)]
+        [Constraint::Length(above), Constraint::Fill(1), Constraint::Length(0)]
     };
-    let [inside, offer] = Layout::vertical(parts).areas(inside);
+    let [heading, inside, offer] = Layout::vertical(parts).areas(inside);
+    timeline::draw_head(frame, heading, app, open.of, now);
     let width = usize::from(inside.width);
     let room = usize::from(inside.height.checked_div(kind.lines).unwrap_or(1).max(1));
     let top = ScrollList { selected, ..open.list }.top_in(count, room);
@@ -102,6 +104,7 @@ fn row(
         ListOf::Removed => removed(app, place, width, now),
         ListOf::Downloads => download(app, place, width, now),
         ListOf::Older(feed) => older(app, feed, place, width),
+        ListOf::Timeline(feed) => timeline::row(app, (feed, place), width, now),
         ListOf::Share => {
             let (name, command) = app.engine.settings.commands.share.get(place)?;
             Some(ends(&format!(" {name}"), &format!("{} ", command.program()), width))

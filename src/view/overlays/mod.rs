@@ -5,3 +5,4 @@ pub(super) mod help;
 pub(super) mod list_panel;
 pub(super) mod plan;
 pub(super) mod plan_week;
+pub(super) mod timeline;

@@ -56,7 +56,7 @@ const COMMANDS: [(&str, &[&str]); 40] = [
             "--address",
         ],
     ),
-    ("history", &["FEED", "--continue", "--retry", "--reread", "--json"]),
+    ("history", &["FEED", "--continue", "--retry", "--reread", "--figure", "--svg", "--json"]),
     ("search", &["WORDS", "--limit", "--json"]),
     ("parse", &["FILE", "--url", "--content-type", "--json"]),
     ("lint", &["URL", "FILE", "--url", "--json", "--format", "--fail-on"]),

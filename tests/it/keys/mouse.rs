@@ -143,7 +143,7 @@ fn overlays_are_clicked_scrolled_and_closed() {
     assert!(matches!(&world.app.ui.overlay, Some(Overlay::Help(help)) if help.top == 0));
     act(&mut world, Gesture::WheelDown, "page down");
     assert!(matches!(&world.app.ui.overlay, Some(Overlay::Help(help)) if help.top == 3));
-    click(&mut world, "half a page");
+    click(&mut world, "next unread entry");
     assert_eq!(world.app.ui.overlay, None);
     world.press(":timetable");
     click(&mut world, " timetable ");

@@ -7,4 +7,5 @@ pub mod pictures;
 pub mod previews;
 pub mod reader_pictures;
 mod svg;
+pub mod timelines;
 pub mod views;

@@ -38,7 +38,7 @@ fn drawn(world: &mut World, (columns, rows): (u16, u16)) -> Buffer {
 }
 
 /// Compares a picture beside a document, which must show it, with what was drawn, or replaces it.
-fn compare(document: &str, name: &str, drawn: &str) {
+pub(super) fn compare(document: &str, name: &str, drawn: &str) {
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
     let path = document.with_file_name(name);
     if std::env::var("BACKISSUE_PICTURES").is_ok_and(|wish| wish == "write") {
@@ -127,6 +127,15 @@ fn pictures_of_the_guide_match_the_program() {
             "",
             (124, 20),
             "A line in the list where older entries are missing",
+        ),
+        (
+            "older-entries",
+            "timeline",
+            "gjjjjjjjjjjjl",
+            None,
+            ":timeline<enter>",
+            (100, 20),
+            "The years of a feed, and what is missing in them",
         ),
     ] {
         let mut world = demo_world(160, 50);

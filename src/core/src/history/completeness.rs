@@ -248,7 +248,7 @@ impl Gap {
     }
 
     /// Describes the missing part in a few words.
-    const fn what(&self) -> &'static str {
+    pub(super) const fn what(&self) -> &'static str {
         match self.kind() {
             GapKind::Unavailable | GapKind::Unreadable => "older entries missing",
             GapKind::Loop => "older archives may exist",
@@ -355,7 +355,7 @@ fn last_part(url: &str) -> &str {
     end.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(end)
 }
 
-fn day(date: DateTime<Utc>) -> String {
+pub(super) fn day(date: DateTime<Utc>) -> String {
     date.format("%Y-%m-%d").to_string()
 }
 

@@ -48,6 +48,7 @@ pub mod proof;
 pub mod record;
 pub mod row;
 mod seams;
+pub mod timeline;
 pub mod windows;
 
 pub use crate::history::actions::GoOn;

@@ -246,7 +246,7 @@ fn activity_lines(activity: &Activity) -> String {
     lines.join("\n")
 }
 
-fn sign(shade: u32) -> String {
+pub(super) fn sign(shade: u32) -> String {
     let place = usize::try_from(shade).unwrap_or(usize::MAX);
     SIGNS.get(place).or(SIGNS.last()).copied().unwrap_or_default().to_string()
 }
@@ -312,16 +312,16 @@ const fn mark(policy: PollPolicy) -> char {
     }
 }
 
-/// The element by which a file with figures is recognised.
-pub const FIGURE_MARK: &str = "<desc>backissue simulate --figure</desc>";
+/// The element by which a file with figures is recognised; the name of the command follows.
+pub const FIGURE_MARK: &str = "<desc>backissue ";
 /// Colour of texts and axes: its contrast is above 4.5 on white and on black.
-const GREY: &str = "#767676";
-const BLUE: &str = "#3b82f6";
-const ORANGE: &str = "#d97706";
-const GREEN: &str = "#059669";
+pub(super) const GREY: &str = "#767676";
+pub(super) const BLUE: &str = "#3b82f6";
+pub(super) const ORANGE: &str = "#d97706";
+pub(super) const GREEN: &str = "#059669";
 /// Width of the picture and of its left margin, in pixels.
 const WIDTH: f64 = 720.0;
-const LEFT: f64 = 52.0;
+pub(super) const LEFT: f64 = 52.0;
 /// Width and height of an hour in the activity.
 const CELL: (f64, f64) = (27.0, 22.0);
 /// Width and height of the area in which delays are plotted.
@@ -348,36 +348,41 @@ impl FigurePage {
             ));
             page.delays(curves);
         }
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-             font-family=\"sans-serif\" font-size=\"13\" fill=\"{GREY}\" role=\"img\">\n{FIGURE_MARK}\n{elements}</svg>\n",
-            height = page.height,
-            elements = page.elements
-        )
+        page.document("simulate --figure")
     }
 }
 
 /// A growing picture: its elements, and its height so far in pixels.
 #[derive(Debug, Default)]
-struct SvgPage {
+pub(super) struct SvgPage {
     elements: String,
-    height: f64,
+    pub(super) height: f64,
 }
 
 impl SvgPage {
-    fn put(&mut self, element: &str) {
+    /// Returns the document that a command writes.
+    pub(super) fn document(&self, command: &str) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+             font-family=\"sans-serif\" font-size=\"13\" fill=\"{GREY}\" role=\"img\">\n{FIGURE_MARK}{command}</desc>\n{elements}</svg>\n",
+            height = self.height,
+            elements = self.elements
+        )
+    }
+
+    pub(super) fn put(&mut self, element: &str) {
         self.elements.push_str(element);
         self.elements.push('\n');
     }
 
-    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
         let text = escaped_text(text);
         self.put(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
         ));
     }
 
-    fn title(&mut self, title: &str) {
+    pub(super) fn title(&mut self, title: &str) {
         self.text((LEFT, self.height + 24.0), "start", title);
         self.height += ABOVE;
     }

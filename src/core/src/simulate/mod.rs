@@ -14,6 +14,7 @@ mod profile_tests;
 mod publishing_statistics;
 mod score;
 mod source;
+mod timeline_figure;
 mod week_rules;
 
 pub use experiment::{FeedOutcome, RulesHelp, Wanted, experiment, scored_by, table};
@@ -22,4 +23,5 @@ pub use policies::{Conditions, ExperimentInputs, PollPolicy, Poller, learned};
 pub use publishing_statistics::{FormatRow, IntervalBand, Statistics};
 pub use score::{Figures, MeanScore, Score, Scoring, Window, paper_table};
 pub use source::{SimulatedFeed, read_budgets, read_rules, read_source};
+pub use timeline_figure::{MONTHS, timeline_text, timelines_svg};
 pub use week_rules::{WeekRules, sampled, stated_rules};

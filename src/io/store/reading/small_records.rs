@@ -3,14 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use backissue_core::history::timeline::MonthCounts;
 use backissue_core::history::{EntryKey, FeedKey, Merged};
 use backissue_core::schedule::learning::{Fetch, LearnedRecord, Publications, Stamp};
+use chrono_tz::Tz;
 
 use crate::engine::downloads::record::{AttachedWanted, Download};
 use crate::engine::entries::ahead_work::{PicturedText, TextsWanted};
 use crate::engine::entries::entry_view::{FullText, LoadedEntry, ReadingPosition};
 use crate::engine::feeds::subscription::Commit;
 use crate::io::codec;
+use crate::io::store::chunks::kept_in;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::{Store, TextRecord, feed_bytes, feed_of, number_of, numbered_key};
 use crate::io::store::pack::{Batch, TableName};
@@ -148,6 +151,17 @@ impl Store {
     pub fn publications(&self, feed: FeedKey) -> Result<Publications, StoreError> {
         let bytes = self.rhythms.get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
+    }
+
+    /// Counts the shown entries of a feed by month and source; those whose records cannot be read are left out.
+    pub fn month_counts(&self, feed: FeedKey, zone: Tz) -> Result<MonthCounts, StoreError> {
+        let rows = self.read_rows(feed)?;
+        let shown = (0_u32..).zip(rows).filter(|(_, row)| row.flags.is_shown());
+        let mut counts = MonthCounts::default();
+        for (kept, _) in kept_in(&self.meta, feed, shown.map(|(seq, _)| seq)).values() {
+            counts.add(kept, zone);
+        }
+        Ok(counts)
     }
 
     /// Returns the plan that was last learned for a feed. A damaged record counts as missing: the plan is learned again.
