@@ -23,7 +23,7 @@ use crate::cli::publisher::simulate::svg_file;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
 use crate::engine::backfill::archive_response::policy;
-use crate::engine::backfill::elsewhere::{self, SourceKind};
+use crate::engine::backfill::elsewhere::{self, OlderSource, SourceKind};
 use crate::engine::backfill::history_requests;
 use crate::engine::backfill::walk_stage::HistoryAction;
 use crate::engine::commands_under_way::is_under_way;
@@ -246,7 +246,18 @@ fn whole_json(engine: &Engine, feed: &Subscription, nodes: &Nodes, now: DateTime
             "entries": run.entries,
             "new": run.new,
         },
+        "elsewhere": elsewhere::sources(engine, feed).iter().map(source_json).collect::<Vec<_>>(),
     })
+}
+
+fn source_json(source: &OlderSource) -> Value {
+    let name = match &source.kind {
+        SourceKind::Adaptor(adaptor) => Some(adaptor.word()),
+        SourceKind::Copy(url) => Some(url.as_str()),
+        SourceKind::OtherCopy => None,
+    };
+    let OlderSource { name: text, cost, is_chosen, .. } = source;
+    json!({ "source": name, "text": text, "cost": cost, "chosen": is_chosen })
 }
 
 /// Number of future polls in the `learned` part of the JSON output.

@@ -142,6 +142,20 @@ fn copies_are_listed_and_read_and_a_gone_one_is_a_gap() {
     let (feed, copy) = (site.at("/feed"), |year: u32| format!("/web/{year}0101000000id_/"));
     assert_eq!(site.asked(&format!("{}{feed}", copy(2021))).len(), 1);
     assert!(site.asked(&format!("{}{feed}", copy(2024))).is_empty(), "it says what 2021 said");
+    // No service outside has copies of this machine, so only another reader is left.
+    assert_eq!(known["elsewhere"].as_array().unwrap().len(), 1, "{known:#}");
+    assert_eq!(known["elsewhere"][0]["source"], Value::Null);
+    let figure = program.run(&["history", "1", "--figure"]).with(0).out;
+    assert!(figure.contains("Blog: history from the Internet Archive"), "{figure}");
+    assert!(figure.contains("2023 |") && figure.contains("I Internet Archive, ! missing"));
+    let (file, command) = (program.path("years.svg"), ["history", "1", "--figure", "--svg"]);
+    let command = [&command[..], &[file.to_str().unwrap()]].concat();
+    for _ in 0..2 {
+        // A picture of an earlier run is replaced.
+        program.run(&command).with(0);
+        let picture = std::fs::read_to_string(&file).unwrap();
+        assert!(picture.starts_with("<svg") && picture.contains("2023</text>"), "{picture}");
+    }
     program.run(&["history", "1", "--retry"]).with(1);
     assert_eq!(site.asked(&format!("{}{feed}", copy(2022))).len(), 2);
     assert_eq!(site.asked(&format!("{}{feed}", copy(2023))).len(), 1);
