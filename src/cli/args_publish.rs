@@ -10,10 +10,27 @@ use backissue_core::{InputFlaw, flaw};
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct PublishArgs {
     /// The feeds: number, address, or part of the title
-    #[arg(value_name = "FEED", required = true)]
+    #[arg(
+        value_name = "FEED",
+        required_unless_present = "selection",
+        conflicts_with = "selection"
+    )]
     pub(super) feeds: Vec<String>,
+    /// One feed with the entries that this query finds, as 'backissue search' does
+    #[arg(long, value_name = "QUERY", group = "selection")]
+    pub(super) query: Option<String>,
+    /// One feed with the entries of all feeds with this tag or one below it
+    #[arg(long, value_name = "T", group = "selection")]
+    pub(super) tag: Option<String>,
+    /// One feed with the starred entries
+    #[arg(long, group = "selection")]
+    pub(super) starred: bool,
+    /// Title of the feed with these entries
+    #[arg(long, value_name = "TITLE", requires = "selection")]
+    pub(super) title: Option<String>,
     /// The folder to write to; each feed gets a folder in it
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
@@ -24,10 +41,10 @@ pub(super) struct PublishArgs {
     #[arg(long, value_name = "SIZE", default_value = "month", value_parser = read_size)]
     pub(super) archives: ArchiveSize,
     /// State the learned schedule as interval rules and ttl
-    #[arg(long)]
+    #[arg(long, conflicts_with = "selection")]
     pub(super) interval: bool,
     /// State that nothing is older than the oldest entry
-    #[arg(long)]
+    #[arg(long, conflicts_with = "selection")]
     pub(super) whole: bool,
     /// Overwrite documents of other programs or other feeds
     #[arg(long)]

@@ -4,19 +4,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::outgoing::{
     escaped_attribute, outgoing_id, outgoing_link, outgoing_markup, outgoing_name, outgoing_title,
 };
 use backissue_core::feed::text::{TITLE_MAX, one_line};
 use backissue_core::feed::{Enclosure, IntervalRule};
 use backissue_core::history::FeedKey;
+use backissue_core::history::address::carries_login_or_query;
 use backissue_core::publish::PublishedFeed;
-use chrono::SubsecRound;
+use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::engine::entries::entry_view::{EntryView, time};
 use crate::engine::feeds::subscription::Subscription;
+use crate::engine::state::Engine;
 
 /// First lines of a file of bookmarks.
 pub const BOOKMARKS_HEAD: &str = "<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -73,8 +76,7 @@ pub fn json_feed_item(view: &EntryView, ids: &mut BTreeSet<String>) -> Value {
         id = format!("{} {id}", feed_url.as_deref().unwrap_or_default());
     }
     ids.insert(id.clone());
-    let time_of =
-        |at: Option<chrono::DateTime<chrono::Utc>>| time(at.map(|at| at.trunc_subsecs(0)));
+    let time_of = |at: Option<DateTime<Utc>>| time(at.map(|at| at.trunc_subsecs(0)));
     let author = kept.author.as_ref().map(|name| json!([{ "name": name }]));
     let fields = [
         ("id", json!(id)),
@@ -180,8 +182,17 @@ fn folder_name(feed: &Subscription) -> String {
         || "feed".to_owned(),
         |url| format!("{}{}", url.host_str().unwrap_or_default(), url.path()),
     );
+    let name = plain_name(&readable);
+    let name = name.trim_matches(['-', '.']);
+    let has_more = url.is_none_or(|url| url.query().is_some()) || name.len() > FOLDER_CHARS_MAX;
+    let name: String = name.chars().take(FOLDER_CHARS_MAX).collect();
+    if has_more { format!("{name}-{:08x}", identity_hash(address) >> 32) } else { name }
+}
+
+/// Returns a text as a part of a file name: letters and digits in lower case, and a hyphen for anything else.
+fn plain_name(text: &str) -> String {
     let mut name = String::new();
-    for c in readable.chars() {
+    for c in text.chars() {
         let is_plain = c.is_ascii_alphanumeric() || c == '.';
         if is_plain {
             name.push(c.to_ascii_lowercase());
@@ -189,10 +200,44 @@ fn folder_name(feed: &Subscription) -> String {
             name.push('-');
         }
     }
-    let name = name.trim_matches(['-', '.']);
-    let has_more = url.is_none_or(|url| url.query().is_some()) || name.len() > FOLDER_CHARS_MAX;
-    let name: String = name.chars().take(FOLDER_CHARS_MAX).collect();
-    if has_more { format!("{name}-{:08x}", identity_hash(address) >> 32) } else { name }
+    name
+}
+
+/// Returns the head section of a feed with chosen entries of several feeds, and the name of its folder. `what` says how the entries are
+/// chosen. Its id differs from those of other readers, who may choose in the same way.
+pub fn published_selection(
+    engine: &Engine,
+    (what, title): (&str, &str),
+    base: &str,
+    since: DateTime<Utc>,
+) -> (PublishedFeed, String) {
+    let hash = identity_hash(&format!("{:016x} {what}", engine.salt));
+    let name: String = plain_name(title).chars().take(FOLDER_CHARS_MAX).collect();
+    let folder = format!("{}-{:08x}", name.trim_matches(['-', '.']), identity_hash(what) >> 32);
+    let feed = PublishedFeed {
+        id: format!("urn:backissue:selection:{hash:016x}"),
+        title: outgoing_name(title),
+        base: if base.is_empty() { String::new() } else { format!("{base}{folder}/") },
+        since,
+        ..PublishedFeed::default()
+    };
+    (feed, folder)
+}
+
+/// Checks whether the entries of a feed may be meant for its subscriber only: its address has a login or a query, a program writes it,
+/// requests to it carry a login, a cookie or a header, or it belongs to an account.
+pub fn may_be_private(engine: &Engine, feed: &Subscription) -> bool {
+    let network = &engine.settings.network;
+    let addresses = feed.record.former.iter().map(|former| &former.url).chain([&feed.record.url]);
+    feed.record.feed_settings.account.is_some()
+        || addresses.into_iter().any(|address| {
+            let origin = Url::parse(address).map(|url| url.origin().ascii_serialization());
+            let is_it = |one: &str| one == address || origin.as_deref() == Ok(one);
+            FeedSource::of(address) != FeedSource::Web
+                || carries_login_or_query(address)
+                || network.credentials.iter().any(|one| is_it(&one.origin))
+                || network.origins.iter().any(|one| is_it(&one.origin))
+        })
 }
 
 /// Returns the oldest known address of a feed.
@@ -226,7 +271,7 @@ mod tests {
         let mut moved = feed("https://new.example/");
         moved.record.former.push(FormerAddress {
             url: "https://orchard.example/feed.xml".into(),
-            until: chrono::DateTime::UNIX_EPOCH,
+            until: DateTime::UNIX_EPOCH,
             public: true,
             by_user: false,
         });

@@ -79,6 +79,44 @@ fn entries(program: &Program) -> Vec<Value> {
 }
 
 #[test]
+fn chosen_entries_are_one_feed_without_those_of_private_feeds() {
+    let (site, program, other) = (press(), Program::new(), Program::new());
+    program.run(&["add", &site.at("/feed.atom"), "--tag", "news"]).with(0);
+    program.run(&["add", &site.at("/feed.atom?key=1"), "--tag", "news"]).with(0);
+    program.run(&["poll", "--all"]).with(0);
+    let out = program.path("public");
+    let out = out.to_str().unwrap();
+    let command = ["publish", "--tag", "news", "--title", "Town & Port", "--out", out];
+    let told = program.run(&command).with(0);
+    assert!(told.err.contains("left out 90 entries of 1 feed that may be private"), "{}", told.err);
+    assert!(told.err.contains("Town & Port: 90 entries"), "{}", told.err);
+    assert!(program.run(&command).with(0).err.contains("(0 written)"));
+    let text = std::fs::read_to_string(told.out.trim()).unwrap();
+    for kept in
+        ["<id>urn:backissue:selection:", "<source>\n<id>urn:press</id>", "rel=\"prev-archive\""]
+    {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    assert!(!text.contains("key=1") && !text.contains("fh:complete/"), "{text}");
+    let served = Served::start(&program, out);
+    other.run(&["add", &served.1]).with(0);
+    other.run(&["poll", "--all"]).with(0);
+    assert_eq!(entries(&other).len(), 90);
+    let checked = program.run_bare(&["lint", &served.1, "--json"]).with(0).json();
+    assert_eq!(checked["chain"]["whole"], true, "{checked:#}");
+
+    let few = ["publish", "--query", "Entry 3-1 feed:press", "--out", out];
+    let told = program.run(&few).with(0);
+    let text = std::fs::read_to_string(told.out.trim()).unwrap();
+    assert!(text.contains("Selected entries") && text.contains("<source>"), "{text}");
+    assert!(!text.contains("fh:complete/") && !text.contains("-archive\""), "{text}");
+    let told = program.run(&["publish", "--starred", "--out", out]).with(0);
+    assert!(told.err.contains("Starred entries: 0 entries"), "{}", told.err);
+    let none = program.run(&["publish", "--tag", "other", "--out", out]).with(2);
+    assert!(none.err.contains("no feed has the tag 'other'"), "{}", none.err);
+}
+
+#[test]
 fn published_feed_is_served_subscribed_to_and_checked() {
     let (site, program, other) = (press(), Program::new(), Program::new());
     program.run(&["add", &site.at("/feed.atom")]).with(0);

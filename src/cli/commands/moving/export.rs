@@ -153,7 +153,16 @@ fn find(
         }
         return Ok(keys);
     }
-    match &args.entries {
+    select(context, engine, args.entries.as_deref())
+}
+
+/// Returns the entries that a query finds, or without one the starred ones, newest first.
+pub(super) fn select(
+    context: &CommandContext,
+    engine: &Engine,
+    query: Option<&str>,
+) -> Result<Vec<EntryKey>, Failure> {
+    match query {
         Some(text) => list_keys(context, found_by(context, engine, text)?, Show::All),
         None => list_keys(context, Scope::Everything, Show::Starred),
     }

@@ -1,25 +1,32 @@
 //! `backissue publish`: writes the known history of feeds as Atom documents with archives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backissue_core::feed::outgoing::outgoing_id;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{IntervalRule, Tombstone};
-use backissue_core::history::{EntryBody, FeedKey, IndexRow, KeptEntry};
+use backissue_core::history::{EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry};
 use backissue_core::publish::{
-    DocumentPlan, GENERATOR_MARK, HistoryOutline, Outline, PublishedEntry, PublishedFeed,
-    SUBSCRIPTION_NAME, write_document,
+    DocumentPlan, DocumentRank, GENERATOR_MARK, HistoryOutline, Outline, PublishedEntry,
+    PublishedFeed, SUBSCRIPTION_NAME, write_document,
 };
 use backissue_core::schedule::learning::Publications;
 use backissue_core::simulate::stated_rules;
 use url::Url;
 
+use super::export::select;
 use crate::cli::args_publish::PublishArgs;
+use crate::cli::commands::entries::list_keys;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
+use crate::engine::entries::rows::{Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::moving::entry_formats::{folder_names, published_feed};
+use crate::engine::moving::entry_formats::{
+    folder_names, may_be_private, published_feed, published_selection,
+};
+use crate::engine::search_query::is_tagged;
+use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::named_files::{FileKind, NamedFile};
 
@@ -50,6 +57,9 @@ struct WrittenFeeds {
 pub(in crate::cli) fn run(context: &CommandContext, args: &PublishArgs) -> Result<Done, Failure> {
     let engine = context.engine()?;
     let base = args.base_url.as_deref().map(read_base).transpose()?;
+    if args.feeds.is_empty() {
+        return publish_selection(context, &engine, args, base.as_deref().unwrap_or_default());
+    }
     let feeds = lookup::find_subscriptions(&engine, &args.feeds)?;
     let folders = folder_names(engine.feeds.values());
     let mut unreadable = 0_usize;
@@ -62,15 +72,68 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &PublishArgs) -> Resul
         let job = Publication {
             context,
             args,
-            key,
+            entries: Entries::Feed(key),
+            sources: BTreeMap::new(),
             head: published_feed(feed, &base, schedule),
             folder: args.out.join(folder).to_string_lossy().into_owned(),
         };
-        let written = job.write(feed)?;
+        let mut history = HistoryOutline::of_record(&feed.history);
+        history.has_beginning |= args.whole;
+        let written = job.write(history)?;
         unreadable = unreadable.saturating_add(written.unreadable);
         context.put(&format!("{}/{SUBSCRIPTION_NAME}", job.folder));
     }
     Ok(context.tell_left_out(unreadable, "entry", "entries"))
+}
+
+/// Publishes chosen entries of several feeds as one feed. Entries of feeds that may be private are left out.
+fn publish_selection(
+    context: &CommandContext,
+    engine: &Engine,
+    args: &PublishArgs,
+    base: &str,
+) -> Result<Done, Failure> {
+    let (what, title, mut keys) = if let Some(tag) = &args.tag {
+        let tagged = engine.feeds.values().filter(|feed| is_tagged(feed, tag));
+        let feeds: Vec<FeedKey> = tagged.map(|feed| feed.key).collect();
+        if feeds.is_empty() {
+            return Err(Failure::new(format!("no feed has the tag '{tag}'")));
+        }
+        (format!("tag {tag}"), tag.clone(), list_keys(context, Scope::Feeds(feeds), Show::All)?)
+    } else if let Some(query) = &args.query {
+        let found = select(context, engine, Some(query))?;
+        (format!("query {query}"), "Selected entries".to_owned(), found)
+    } else {
+        ("starred".to_owned(), "Starred entries".to_owned(), select(context, engine, None)?)
+    };
+    let all = keys.len();
+    let public = engine.feeds.values().filter(|feed| !may_be_private(engine, feed));
+    let sources: BTreeMap<FeedKey, PublishedFeed> =
+        public.map(|feed| (feed.key, published_feed(feed, "", None))).collect();
+    let is_private = |key: &EntryKey| !sources.contains_key(&key.feed);
+    let private: BTreeSet<FeedKey> =
+        keys.iter().filter(|key| is_private(key)).map(|key| key.feed).collect();
+    keys.retain(|key| !is_private(key));
+    // Of one date, the order of the numbers decides, which must not depend on other entries.
+    keys.sort_unstable();
+    let title = args.title.as_deref().unwrap_or(&title);
+    // Without entries, the document states a time that stays.
+    let since = engine.feeds.values().map(|feed| feed.record.added).min().unwrap_or_default();
+    let (head, folder) = published_selection(engine, (&what, title), base, since);
+    let folder = args.out.join(folder).to_string_lossy().into_owned();
+    let left_out = all - keys.len();
+    if left_out > 0 {
+        let entries = counted_words(left_out, "entry", "entries");
+        let feeds = counted_words(private.len(), "feed", "feeds");
+        context.tell(&format!(
+            "left out {entries} of {feeds} that may be private: with a login, a query, a program or an account"
+        ));
+    }
+    let job = Publication { context, args, entries: Entries::Chosen(keys), sources, head, folder };
+    let history = HistoryOutline { has_beginning: true, ..HistoryOutline::default() };
+    let written = job.write(history)?;
+    context.put(&format!("{}/{SUBSCRIPTION_NAME}", job.folder));
+    Ok(context.tell_left_out(written.unreadable, "entry", "entries"))
 }
 
 /// Reads the address of the published folder, with a slash at its end.
@@ -112,21 +175,37 @@ fn learned_schedule(
     Ok(Some(stated_rules(&minutes, (start, now), BOUNDS)))
 }
 
+/// The entries that are published. The plan of the documents numbers them.
+enum Entries {
+    /// All entries of a feed, by their numbers in it.
+    Feed(FeedKey),
+    /// These entries, by their places.
+    Chosen(Vec<EntryKey>),
+}
+
 /// The publication of one feed.
 struct Publication<'a> {
     context: &'a CommandContext,
     args: &'a PublishArgs,
-    key: FeedKey,
+    entries: Entries,
+    /// Feeds of chosen entries.
+    sources: BTreeMap<FeedKey, PublishedFeed>,
     head: PublishedFeed,
     folder: String,
 }
 
 impl Publication<'_> {
-    fn write(&self, feed: &Subscription) -> Result<WrittenFeeds, Failure> {
+    fn write(&self, history: HistoryOutline) -> Result<WrittenFeeds, Failure> {
         let mut written = WrittenFeeds::default();
-        let history = self.outline(feed, &mut written)?;
+        let history = self.outline(history, &mut written)?;
         self.refuse_other_feed()?;
-        let plans = DocumentPlan::all(&history, self.args.archives, clock::now());
+        let mut plans = DocumentPlan::all(&history, self.args.archives, clock::now());
+        if matches!(self.entries, Entries::Chosen(_)) {
+            // What is not chosen any more was not deleted, so that readers must keep it.
+            for plan in plans.iter_mut().filter(|plan| plan.rank == DocumentRank::Complete) {
+                plan.rank = DocumentRank::Subscription;
+            }
+        }
         let all = u64::try_from(plans.len()).unwrap_or(0);
         for (done, plan) in (0_u64..).zip(&plans) {
             if self.context.is_closed() {
@@ -138,21 +217,17 @@ impl Publication<'_> {
             written.changed = written.changed.saturating_add(usize::from(self.put(plan, &text)?));
         }
         self.context.end_progress();
-        self.report(feed, &history, &written);
+        self.report(&history, &written);
         Ok(written)
     }
 
     /// Reads the outline of the history: first the rows, then the entries in slices.
     fn outline(
         &self,
-        feed: &Subscription,
+        mut history: HistoryOutline,
         written: &mut WrittenFeeds,
     ) -> Result<HistoryOutline, Failure> {
-        let mut history = HistoryOutline::of_record(&feed.history);
-        history.has_beginning |= self.args.whole;
-        let key = self.key;
-        let rows: Vec<IndexRow> = self.context.look(move |store| Ok(store.texts().rows(key)))?;
-        let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
+        let numbered = self.rows()?;
         for slice in numbered.chunks(SLICE as usize) {
             let read = self.read(slice.iter().map(|(seq, _)| *seq).collect())?;
             for (seq, row) in slice {
@@ -177,9 +252,44 @@ impl Publication<'_> {
         Ok(history)
     }
 
-    fn read(&self, seqs: Vec<u32>) -> Result<Read, Failure> {
-        let key = self.key;
-        self.context.look(move |store| Ok(store.texts().read(key, seqs.into_iter())))
+    /// Returns the rows of the entries, each with its number.
+    fn rows(&self) -> Result<Vec<(u32, IndexRow)>, Failure> {
+        let rows_of = |key| self.context.look(move |store| Ok(store.texts().rows(key)));
+        let keys = match &self.entries {
+            Entries::Feed(key) => return Ok((0_u32..).zip(rows_of(*key)?).collect()),
+            Entries::Chosen(keys) => keys,
+        };
+        let feeds: BTreeSet<FeedKey> = keys.iter().map(|key| key.feed).collect();
+        let rows = feeds.into_iter().map(|feed| Ok((feed, rows_of(feed)?)));
+        let rows: BTreeMap<FeedKey, Vec<IndexRow>> = rows.collect::<Result<_, Failure>>()?;
+        let row = |key: &EntryKey| rows.get(&key.feed)?.get(key.seq as usize).copied();
+        Ok((0_u32..).zip(keys).filter_map(|(number, key)| Some((number, row(key)?))).collect())
+    }
+
+    fn read(&self, numbers: Vec<u32>) -> Result<Read, Failure> {
+        let keys = match &self.entries {
+            Entries::Feed(key) => {
+                let key = *key;
+                let numbers = numbers.into_iter();
+                return self.context.look(move |store| Ok(store.texts().read(key, numbers)));
+            }
+            Entries::Chosen(keys) => keys,
+        };
+        let chosen = |number: u32| Some((number, *keys.get(number as usize)?));
+        let chosen: Vec<(u32, EntryKey)> = numbers.into_iter().filter_map(chosen).collect();
+        self.context.look(move |store| {
+            let read = |(number, key): (u32, EntryKey)| {
+                let found = store.texts().read(key.feed, std::iter::once(key.seq));
+                Some((number, found.into_values().next()?))
+            };
+            Ok(chosen.into_iter().filter_map(read).collect())
+        })
+    }
+
+    /// Returns the feed of a chosen entry.
+    fn source(&self, number: u32) -> Option<PublishedFeed> {
+        let Entries::Chosen(keys) = &self.entries else { return None };
+        self.sources.get(&keys.get(number as usize)?.feed).cloned()
     }
 
     /// Returns the text of a document.
@@ -189,7 +299,10 @@ impl Publication<'_> {
         let mut read = self.read(plan.entries.iter().chain(&deleted).copied().collect())?;
         for seq in &plan.entries {
             match read.remove(seq) {
-                Some((kept, body)) => entries.push(PublishedEntry::of(kept, body)),
+                Some((kept, body)) => {
+                    let source = self.source(*seq);
+                    entries.push(PublishedEntry { source, ..PublishedEntry::of(kept, body) });
+                }
                 None => written.unreadable = written.unreadable.saturating_add(1),
             }
         }
@@ -229,7 +342,7 @@ impl Publication<'_> {
         )))
     }
 
-    fn report(&self, feed: &Subscription, history: &HistoryOutline, written: &WrittenFeeds) {
+    fn report(&self, history: &HistoryOutline, written: &WrittenFeeds) {
         let documents = counted_words(written.documents, "document", "documents");
         let entries = counted_words(written.entries, "entry", "entries");
         let mut parts = vec![entries, format!("{documents} ({} written)", written.changed)];
@@ -245,6 +358,6 @@ impl Publication<'_> {
         if written.without_text > 0 {
             parts.push(format!("{} without their text, which is not stored", written.without_text));
         }
-        self.context.tell(&format!("{}: {}", feed.record.shown_title(), parts.join(", ")));
+        self.context.tell(&format!("{}: {}", self.head.title, parts.join(", ")));
     }
 }

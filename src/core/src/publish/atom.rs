@@ -66,6 +66,8 @@ pub struct PublishedEntry {
     pub content: Option<String>,
     pub enclosures: Vec<Enclosure>,
     pub categories: Vec<String>,
+    /// The feed that the entry comes from, in a feed with entries of several feeds.
+    pub source: Option<PublishedFeed>,
 }
 
 impl PublishedEntry {
@@ -88,6 +90,7 @@ impl PublishedEntry {
             content: body.content,
             enclosures: kept.enclosures,
             categories: kept.categories,
+            source: None,
         }
     }
 }
@@ -247,6 +250,15 @@ fn write_entry(xml: &mut XmlText, entry: &PublishedEntry) {
         xml.element("published", &[], &date(published));
     }
     xml.element("updated", &[], &date(entry.updated));
+    if let Some(feed) = &entry.source {
+        xml.line("<source>");
+        xml.element("id", &[], &feed.id);
+        xml.element("title", &[("type", Some("text"))], &feed.title);
+        if let Some(address) = &feed.source {
+            xml.empty("link", &[("rel", Some("self")), ("href", Some(address))]);
+        }
+        xml.line("</source>");
+    }
     if let Some(author) = &entry.author {
         xml.line("<author>");
         xml.element("name", &[], author);
