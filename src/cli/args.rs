@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::args_changes::{
-    DownloadsArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs, LabelArgs,
-    MarkArgs, MoveArgs, OpenArgs, SetArgs, UnreadArgs, YesArgs,
+    DownloadsArgs, DripArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs,
+    LabelArgs, MarkArgs, MoveArgs, OpenArgs, SetArgs, UnreadArgs, YesArgs,
 };
 use super::args_publish::{DeviceArgs, PublishArgs, ServeArgs, SimulateArgs, read_address};
 
@@ -104,6 +104,8 @@ pub(super) enum CliCommand {
     Plan(PlanArgs),
     /// Change a feed's settings, such as its polling pace, title and tags
     Set(SetArgs),
+    /// Read a feed's old entries as if they were new: one at a time becomes unread
+    Drip(DripArgs),
     /// Resume polling a feed that ended
     Resume(FeedNamed),
     /// Accept or refuse a feed's new address, or read the feed from another address

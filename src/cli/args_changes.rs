@@ -332,6 +332,26 @@ pub(super) fn reader_name(reader: OtherReader) -> String {
     reader.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
+/// The arguments of `backissue drip`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DripArgs {
+    /// A feed: its number, address, or part of its title
+    #[arg(value_name = "FEED")]
+    feed: String,
+    /// Time between two entries, the oldest first, like 1d; auto: no more
+    #[arg(value_name = "D")]
+    every: String,
+}
+
+impl DripArgs {
+    /// Returns the arguments of `backissue set` that do the same.
+    pub(super) fn as_set(&self) -> SetArgs {
+        let row = FEED_SETTINGS.iter().find(|row| row.name == "drip");
+        let settings = row.map(|row| (row, vec![self.every.clone()])).into_iter().collect();
+        SetArgs { feed: self.feed.clone(), address: None, settings }
+    }
+}
+
 /// Name of the flag for the address, which is not in the table of settings, because a new address is requested first.
 const ADDRESS: &str = "address";
 

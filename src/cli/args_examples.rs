@@ -105,6 +105,7 @@ const EXAMPLES: [(&str, &str); 57] = [
         "backissue set orchard --pace more --min 30m\n\
          backissue set orchard --rule 'Mon-Fri 9:00-18:00 45m' --tag news",
     ),
+    ("drip", "backissue drip orchard 1d\nbackissue drip orchard auto"),
     ("subscribe-again", "backissue subscribe-again orchard"),
     ("resume", "backissue resume orchard"),
     (
@@ -153,7 +154,7 @@ const EXAMPLES: [(&str, &str); 57] = [
 const GROUPS: [(&str, &str); 7] = [
     ("Begin", "demo add import account"),
     ("Read and find", "unread entries search show open mark label filters downloads undo"),
-    ("Feeds", "feeds set plan poll history unsubscribe subscribe-again resume move"),
+    ("Feeds", "feeds set plan poll history drip unsubscribe subscribe-again resume move"),
     ("In the background", "watch device service events"),
     ("Keep and move", "export backup restore"),
     ("For publishers", "lint parse publish serve simulate"),

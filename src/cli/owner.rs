@@ -320,6 +320,7 @@ fn run_at(context: &CommandContext, command: &CliCommand) -> Result<Done, Failur
         CliCommand::History(args) => commands::history::run(context, args),
         CliCommand::Plan(args) => commands::history::run_plan(context, args),
         CliCommand::Set(args) => commands::changes::set::run(context, args),
+        CliCommand::Drip(args) => commands::changes::set::run(context, &args.as_set()),
         CliCommand::Unsubscribe(args) => commands::changes::set::run_unsubscribe(context, args),
         CliCommand::Unread(args) => commands::feeds::run_unread(context, args),
         CliCommand::Open(args) => commands::changes::mark::run_open(context, args),

@@ -49,6 +49,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
         },
         Job::ReadNodes(_)
         | Job::EndUnread(..)
+        | Job::Drip(_)
         | Job::SaveState(..)
         | Job::SaveTry(..)
         | Job::ReadRows(_)

@@ -232,6 +232,10 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
             unread_limits::ended(engine, marked, this_week);
             Vec::new()
         }
+        Answer::Dripped(feed, marked) => {
+            unread_limits::dripped(engine, feed, marked);
+            Vec::new()
+        }
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = move_in::noted(engine, feed, &counts);
             let labelled = (!counts.labelled.is_empty()).then(|| Effect::store(Job::CountFilters));

@@ -99,6 +99,9 @@ pub enum Job {
     },
     /// Ends the entries that have been unread for longer than these limits, at this time. Answered with [`Answer::UnreadEnded`].
     EndUnread(Vec<UnreadLimit>, DateTime<Utc>),
+    /// Makes the oldest entry unread that came from the history of a feed and was not read since. Answered with
+    /// [`Answer::Dripped`].
+    Drip(FeedKey),
     /// Reads rows of a list. Answered with [`Answer::Rows`].
     ReadRows(RowsWanted),
     /// Reads one entry with its text. Answered with [`Answer::Entry`].
@@ -253,6 +256,8 @@ pub enum Answer {
         /// Number of entries that ended in the last seven days.
         this_week: u32,
     },
+    /// An old entry of a feed is unread, or there was none left.
+    Dripped(FeedKey, Marked),
     /// Withdrawn entries of a feed are restored, or entries are withdrawn.
     Restored(FeedKey, Marked, Showing),
     /// Two feeds were merged: the entries of one were moved to the other.
@@ -476,6 +481,7 @@ impl Job {
             | Self::NoteElsewhere(..) => JobSubject::ListMark,
             Self::Filter { work, .. } => JobSubject::Filter(work.filter()),
             Self::EndUnread(..)
+            | Self::Drip(_)
             | Self::SaveState(..)
             | Self::SaveTry(..)
             | Self::AwaitElsewhere { .. }

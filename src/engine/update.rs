@@ -292,6 +292,7 @@ fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         engine.undo.forget_old(now);
         effects.extend(unsubscribe::forget_ended(engine, now));
         effects.extend(unread_limits::check(engine, now));
+        effects.extend(unread_limits::drip(engine, now));
     }
     effects.extend(notifications::notify(engine, now));
     if engine.may_forget(now) && (engine.attended || engine.polls_by_itself) {

@@ -340,6 +340,7 @@ feed_change! {
         ahead: Option<Ahead>,
         quiet: bool,
         unread_minutes: Option<u32>,
+        drip_minutes: Option<u32>,
         ignore_cache_lifetime: bool,
         ignore_skips: bool,
         account: Option<String>,

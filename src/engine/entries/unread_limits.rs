@@ -1,7 +1,8 @@
 //! Unread entries that end automatically: after the time that the user sets for a feed, a tag or all feeds, they count as read.
 
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::Flag;
+use backissue_core::history::{FeedKey, Flag};
+use backissue_core::words::interval_text;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::change::MarkChange;
@@ -61,6 +62,40 @@ pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
     marks::show(engine, MarkChange { flag: Flag::Ended, value: true, keys }, false);
     marks::marked(engine, Flag::Ended, true, (false, None), marked);
     engine.say(format!("{count} reached your time limit and ended: see 'Ended this week'"));
+}
+
+/// Makes an old entry of each feed unread whose user wants that now. Feeds of accounts are left out, because their servers would learn
+/// of it.
+pub fn drip(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (&feed, subscription) in &mut engine.feeds {
+        let settings = &subscription.record.feed_settings;
+        let Some(minutes) = settings.drip_minutes.filter(|_| settings.account.is_none()) else {
+            continue;
+        };
+        let last = subscription.state.dripped.filter(|at| *at <= now);
+        let next = last.map(|at| at + TimeDelta::minutes(minutes.into()));
+        if next.is_none_or(|next| next <= now) {
+            subscription.state.dripped = Some(now);
+            effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
+            effects.push(Effect::store(Job::Drip(feed)));
+        }
+    }
+    effects
+}
+
+/// Shows an old entry that became unread.
+pub fn dripped(engine: &mut Engine, feed: FeedKey, marked: Marked) {
+    let Some(subscription) = engine.feeds.get(&feed).filter(|_| !marked.changed.is_empty()) else {
+        return;
+    };
+    let every = subscription.record.feed_settings.drip_minutes.map(interval_text);
+    let title = subscription.record.shown_title();
+    let every = every.unwrap_or_default();
+    engine.say(format!("{title}: an old entry is unread, as every {every} (drip)"));
+    let keys = marked.changed.clone();
+    marks::show(engine, MarkChange { flag: Flag::FromHistory, value: false, keys }, false);
+    marks::marked(engine, Flag::FromHistory, false, (false, None), marked);
 }
 
 #[cfg(test)]

@@ -51,7 +51,12 @@ pub fn change(
         let before = &subscription.record.feed_settings;
         too_short(wanted, before, subscription.state.facts.loopback)
     });
-    match below_bound.or_else(|| clash(wanted, &engine.settings.poll)) {
+    let is_sent = wanted.drip_minutes.is_some() && wanted.account.is_some();
+    let is_sent = is_sent.then(|| {
+        "its account would mark old entries unread on the server, too: nothing was changed"
+            .to_owned()
+    });
+    match below_bound.or(is_sent).or_else(|| clash(wanted, &engine.settings.poll)) {
         Some(why) => Err(why.into()),
         None => Ok(put(engine, now, feed, chosen)),
     }

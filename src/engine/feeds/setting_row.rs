@@ -280,6 +280,9 @@ pub struct FeedSettings {
     /// Minutes after which unread entries end: they count as read. 0: never; `None`: as configured.
     #[serde(skip_serializing_if = "is_default")]
     pub unread_minutes: Option<u32>,
+    /// Minutes after which the next old entry becomes unread; `None`: old entries stay read.
+    #[serde(skip_serializing_if = "is_default")]
+    pub drip_minutes: Option<u32>,
     /// `true` to ignore the server's cache lifetimes (SPEC B.4.2).
     pub ignore_cache_lifetime: bool,
     /// `true` to ignore the publisher's skip windows (SPEC B.5).

@@ -127,6 +127,9 @@ pub static FEED_SETTINGS: &[FeedSettingRow] = &[
             "D",
             "Count entries as read D after they became unread here, like 7d; always: never; auto: as configured",
         ),
+    row("drip", SettingKind::Interval(|feed_settings| &mut feed_settings.drip_minutes))
+        .line(17, "an old entry every", |_, _| "never; or 1d: one becomes unread, oldest first".into())
+        .flag("drip", "D", "Make one old entry unread every D, the oldest first, like 1d; auto: none"),
     row("poll-here", SettingKind::Switch(|feed_settings| &mut feed_settings.polled_here)).flag(
         "poll-here",
         "POLL_HERE",

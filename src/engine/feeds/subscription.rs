@@ -185,6 +185,9 @@ pub struct FeedState {
     /// What was fetched ahead today.
     #[serde(skip_serializing_if = "is_default")]
     pub ahead: AheadToday,
+    /// Time at which an old entry became unread last.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dripped: Option<DateTime<Utc>>,
     /// Number of polls so far, which determines the position of the next line in the poll log.
     #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,

@@ -81,6 +81,7 @@ fn do_job(
             let (marked, this_week) = store.end_unread(&limits, now)?;
             Some(Answer::UnreadEnded { marked, this_week })
         }
+        Job::Drip(feed) => Some(Answer::Dripped(feed, store.drip(feed)?)),
         Job::SaveTry(feed, at) => {
             store.save_try(feed, at)?;
             None

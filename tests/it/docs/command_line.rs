@@ -7,7 +7,7 @@ use crate::support::binary::Program;
 const GLOBAL: [&str; 6] = ["--data-dir", "--config", "--offline", "--plain", "-v", "--help"];
 
 /// All commands, with the arguments and flags that the help of each must name.
-const COMMANDS: [(&str, &[&str]); 40] = [
+const COMMANDS: [(&str, &[&str]); 41] = [
     ("demo", &[]),
     ("add", &["URL", "--tag", "--title", "--no-poll", "--account"]),
     ("import", &["FILE"]),
@@ -24,6 +24,7 @@ const COMMANDS: [(&str, &[&str]); 40] = [
     ("unread", &["FEED", "--json"]),
     ("open", &["ENTRY", "--keep-unread"]),
     ("undo", &[]),
+    ("drip", &["FEED", "D"]),
     ("resume", &["FEED"]),
     ("move", &["FEED", "ANSWER", "accept", "refuse"]),
     ("downloads", &["--json"]),

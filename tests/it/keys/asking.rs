@@ -262,9 +262,9 @@ fn form_taller_than_the_screen_shows_its_selected_line() {
     let mut world = world();
     world.resize(40, 12);
     world.press("Ge");
-    assert!(world.draw().contains(" 2/17 ┘"), "{}", world.draw());
+    assert!(world.draw().contains(" 2/18 ┘"), "{}", world.draw());
     world.press("<down>");
-    assert!(world.draw().contains(" 3/17 ┘"), "{}", world.draw());
+    assert!(world.draw().contains(" 3/18 ┘"), "{}", world.draw());
     world.resize(100, 30);
-    assert!(!world.draw().contains("/17"), "{}", world.draw());
+    assert!(!world.draw().contains("/18"), "{}", world.draw());
 }

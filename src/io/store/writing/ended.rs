@@ -1,9 +1,10 @@
 //! Unread entries that end automatically. A record notes since when each entry has been unread here, and which entries ended in the
 //! last seven days.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use backissue_core::history::{EntryKey, FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,19 @@ impl Store {
         }
         (noted.next_seq, noted.since) = (next_seq, since);
         Ok(over)
+    }
+
+    /// Makes the oldest entry unread that came from the history of a feed and was not read since. Its time begins now.
+    pub(in crate::io::store) fn drip(&mut self, feed: FeedKey) -> Result<Marked, StoreError> {
+        let is_old = |flags: Flags| {
+            flags.is_from_history() && !flags.was_opened() && flags.is_live() && flags.is_shown()
+        };
+        let rows = (0_u32..).zip(self.rows_of(feed)?.iter());
+        let old = rows.filter(|(_, row)| is_old(row.flags));
+        // Of one date, lists show the lower number first.
+        let oldest = old.min_by_key(|(seq, row)| (row.listed, Reverse(*seq)));
+        let key = oldest.map(|(seq, _)| EntryKey { feed, seq });
+        self.mark(key.as_slice(), Flag::FromHistory, false)
     }
 
     /// Restarts the time of entries that were marked unread.
