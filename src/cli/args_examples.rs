@@ -6,7 +6,7 @@ use clap::Command;
 
 /// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
 /// `filters add`.
-const EXAMPLES: [(&str, &str); 57] = [
+const EXAMPLES: [(&str, &str); 58] = [
     ("demo", "backissue demo"),
     ("account", "backissue account add https://rss.example --user ann\nbackissue account sync"),
     (

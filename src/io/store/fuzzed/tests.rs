@@ -13,8 +13,6 @@ mod target;
 
 use super::*;
 use crate::io::clock;
-use crate::io::store::EntriesWanted;
-use crate::io::store::given_numbers::{NUMBERS_KEY, record_key};
 
 #[test]
 fn records_and_backups_are_read_or_refused_and_round_trip() {
@@ -52,39 +50,4 @@ fn there_is_an_example_of_every_kind_of_record() {
     ] {
         assert!(found > 0, "{what}");
     }
-}
-
-#[test]
-fn damaged_numbers_are_replaced_and_none_is_given_twice() {
-    let numbers = |store: &mut Store| {
-        let wanted = EntriesWanted { feeds: vec![FEED], count: 1_000, ..EntriesWanted::default() };
-        let found = store.numbered_entries(&wanted).unwrap().entries.into_iter();
-        found.map(|(number, _)| number).collect::<BTreeSet<u64>>()
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path()).unwrap();
-    fill(&mut store);
-    store.give_numbers(1_000).unwrap();
-    let mut given = numbers(&mut store);
-    let count = given.len();
-    assert!(count > 9);
-    let wild = PIECES.concat();
-    let sealed = codec::seal(&wild);
-    let other = codec::encode_compressed(&NumberRecord::default()).unwrap();
-    let record = record_key(0);
-    let damages = [(&record, wild), (&record, sealed), (&record, other), (&record, Vec::new())];
-    for (round, (key, bytes)) in (1..).zip(damages) {
-        store.put(TableName::Facts, key, bytes).unwrap();
-        store.numbers = None;
-        // The clock stands still: what was given is known from the other record.
-        assert!(store.give_numbers(1_000).unwrap(), "damage {round}");
-        let after = numbers(&mut store);
-        assert!(after.is_disjoint(&given), "damage {round}: {after:?}");
-        assert_eq!(after.len(), count);
-        given.extend(after);
-    }
-    store.put(TableName::Facts, NUMBERS_KEY, b"x".to_vec()).unwrap();
-    store.numbers = None;
-    assert!(store.give_numbers(9_000).unwrap());
-    assert!(numbers(&mut store).is_disjoint(&given), "later than before");
 }
