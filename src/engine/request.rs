@@ -194,7 +194,7 @@ pub enum Request {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScreenRequest {
     /// Read rows of a list.
-    Rows(RowsWanted),
+    Rows(Box<RowsWanted>),
     /// Read an entry with its text.
     Entry(EntryKey),
     /// Read the last polls of a feed.
@@ -219,7 +219,7 @@ pub enum ScreenRequest {
 impl From<ScreenRequest> for Effect {
     fn from(wanted: ScreenRequest) -> Self {
         Self::store(match wanted {
-            ScreenRequest::Rows(wanted) => Job::ReadRows(wanted),
+            ScreenRequest::Rows(wanted) => Job::ReadRows(*wanted),
             ScreenRequest::Entry(key) => Job::ReadEntry(key),
             ScreenRequest::Polls(feed) => Job::ReadPolls(feed),
             ScreenRequest::MonthCounts(feed, zone) => Job::CountMonths(feed, zone),

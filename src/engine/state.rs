@@ -210,8 +210,8 @@ impl Engine {
         let quiet = self.feeds.values().filter(|feed| feed.record.feed_settings.quiet);
         RareTerms {
             now,
-            learned: known(Frequency::learned),
-            stated: known(Frequency::stated),
+            learned: known(Facts::learned_frequency),
+            stated: known(Facts::stated_frequency),
             quiet: quiet.map(|feed| feed.key).collect(),
         }
     }

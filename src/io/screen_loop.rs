@@ -22,7 +22,7 @@ use crate::ui::update::{begin, measured};
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Minimum time between two writes of the counts of what was read, so that a kill loses at most this much.
-const COUNTS_PAUSE: Duration = Duration::from_secs(180);
+const COUNTS_PAUSE: Duration = Duration::from_mins(3);
 
 /// Maximum number of drawings for one input.
 const DRAWINGS_MAX: usize = 4;

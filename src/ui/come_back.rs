@@ -78,12 +78,12 @@ const fn list_pane(focus: Pane) -> Pane {
 fn open_around(cx: &mut Cx<'_>, entry: EntryKey) {
     cx.app.ui.list.keep.insert(entry);
     let query = load_rows::build_query(cx.app, cx.now);
-    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
+    cx.read_rows(RowsWanted {
         rebuild: Some(query),
         around: Some(RowKey::Entry(entry)),
         asked: Some(0),
         ..RowsWanted::at(cx.app.ui.list.number, 0, WINDOW_ROWS)
-    })));
+    });
 }
 
 /// Selects the saved entry if it is among the loaded rows, and opens its text if the text was open.

@@ -3,8 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::app::App;
-use super::effect::ScreenEffect;
+use super::effect::{ScreenEffect, ask_store};
 use super::keys::key_bindings::Sentence;
+use crate::engine::entries::rows::RowsWanted;
+use crate::engine::request::ScreenRequest;
 
 /// The context of a command.
 #[derive(Debug)]
@@ -32,6 +34,11 @@ impl<'a> Cx<'a> {
         let mut cx = Self::new(app, now);
         does(&mut cx);
         cx.out
+    }
+
+    /// Has the store read rows of a list.
+    pub fn read_rows(&mut self, wanted: RowsWanted) {
+        self.out.push(ask_store(ScreenRequest::Rows(Box::new(wanted))));
     }
 
     /// Shows a message in the status line.

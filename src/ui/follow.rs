@@ -155,7 +155,7 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
             count_reading::note_marks(cx.app, &changed);
             show_marks(cx.app, &changed);
             if leaves_folded(cx.app, &changed.mark) {
-                return refresh_open_list(cx);
+                refresh_open_list(cx);
             }
         }
         Event::FiltersChanged => cx.app.ui.ahead.forget(),

@@ -94,7 +94,7 @@ pub fn toggle(cx: &mut Cx<'_>, of: ListOf, kind: &ListKind) {
     let open = OpenList { of, list: ScrollList::default() };
     cx.app.ui.notice = None;
     cx.app.ui.lay_over(Overlay::List(open));
-    (kind.moved)(cx, open)
+    (kind.moved)(cx, open);
 }
 
 /// Returns the open list, with a selected row that exists if there is one.

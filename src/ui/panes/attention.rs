@@ -55,8 +55,7 @@ pub fn apply_remedy(cx: &mut Cx<'_>) {
         }
         (Some(device), Remedy::AnswerDevice) => {
             let what = held_removals::words(&cx.app.engine, &device);
-            let text = what
-                .map(|what| format!("The device '{device}' asks: {what}? y yes, n no, Esc later"));
+            let text = what.map(|what| format!("The device '{device}' asks: {what}? y/n"));
             cx.app.ui.overlay = text
                 .map(|text| Overlay::Question(AskedQuestion { text, asks: Asks::Device(device) }));
         }

@@ -7,10 +7,9 @@ use super::entry_list::rows_around;
 use super::load_rows;
 use crate::engine::change::MarkChange;
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, SeekTarget};
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
-use crate::ui::effect::ask_store;
 use crate::ui::state::feeds_pane::{FeedsRow, PlaceList};
 use crate::ui::state::layout::Pane;
 use backissue_core::feed::dates::calendar::day_start;
@@ -40,10 +39,7 @@ pub fn go_to(cx: &mut Cx<'_>, typed: &str) {
     (list.waiting, list.is_due) = (true, true);
     let number = list.number;
     let rows = rows_around(cx.app.ui.viewport.entries_rows.into());
-    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
-        date: Some(date),
-        ..RowsWanted::at(number, 0, rows)
-    })));
+    cx.read_rows(RowsWanted { date: Some(date), ..RowsWanted::at(number, 0, rows) });
 }
 
 /// Returns the first and the last second of the typed year, month or day, in the user's time zone. Returns `None` if the text is
@@ -88,12 +84,12 @@ pub fn turn_round(cx: &mut Cx<'_>) {
     // The query of the list as it was opened is not needed.
     cx.out.truncate(begun);
     let rows = rows_around(cx.app.ui.viewport.entries_rows.into());
-    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
+    cx.read_rows(RowsWanted {
         rebuild: Some(query),
         seek: Some(Seek { from: 0, down: true, what: SeekTarget::Unopened }),
         asked: Some(0),
         ..RowsWanted::at(cx.app.ui.list.number, 0, rows)
-    })));
+    });
 }
 
 /// Sorts the entries of the open list in the next order, which is remembered for this list.

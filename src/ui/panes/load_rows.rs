@@ -14,12 +14,11 @@ use crate::engine::change::value::SavedSearch;
 use crate::engine::entries::rows::{
     JoinBy, ListQuery, RareTerms, RowOrder, RowsWanted, Scope, Show,
 };
-use crate::engine::request::ScreenRequest;
 use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
-use crate::ui::effect::{ScreenEffect, ask_store};
+use crate::ui::effect::ScreenEffect;
 use crate::ui::scroll_list::{Distance, ScrollList, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -40,7 +39,7 @@ pub fn load_visible_rows(cx: &mut Cx<'_>) {
     cx.app.ui.list.keep_in_sight(height.max(1), shape, cx.app.engine.zone);
     let Some(wanted) = cx.app.ui.list.wanted(height) else { return };
     cx.app.ui.list.waiting = true;
-    cx.out.push(ask_store(ScreenRequest::Rows(wanted)));
+    cx.read_rows(wanted);
 }
 
 /// Opens the entry list of the selected row in the subscriptions pane, with its first row selected.
@@ -60,7 +59,7 @@ pub fn open_list(cx: &mut Cx<'_>) {
     cx.app.ui.feeds.keep_in_sight(height);
     let rows = sight_rows(cx.app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
-    cx.out.push(ask_store(ScreenRequest::Rows(wanted)));
+    cx.read_rows(wanted);
     if matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))) {
         cx.out.push(ScreenEffect::HurryIndex);
     }
@@ -75,12 +74,13 @@ pub fn refresh_list(cx: &mut Cx<'_>) {
     let list = &mut cx.app.ui.list;
     list.waiting = true;
     list.gaps.clone_from(&query.gaps);
-    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted {
+    let wanted = RowsWanted {
         rebuild: Some(query),
         around,
         asked: around.map(|_| list.selected),
         ..RowsWanted::at(list.number, list.offset, WINDOW_ROWS)
-    })));
+    };
+    cx.read_rows(wanted);
 }
 
 /// Closes the search because another list is opened.

@@ -171,7 +171,8 @@ fn search_for(cx: &mut Cx<'_>, matching: Matching, ranked: bool) {
     let rows = sight_rows(cx.app.ui.viewport.entries_rows.into());
     let wanted = RowsWanted { rebuild: Some(query), ..RowsWanted::at(number, 0, rows) };
     // Entries that arrived since the last key press are included in the results as soon as they are indexed.
-    cx.out.extend([ask_store(ScreenRequest::Rows(wanted)), ScreenEffect::HurryIndex]);
+    cx.read_rows(wanted);
+    cx.out.push(ScreenEffect::HurryIndex);
 }
 
 /// Closes the search and restores the list and text that were open before it.

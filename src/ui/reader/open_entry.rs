@@ -191,7 +191,7 @@ fn seek_row(cx: &mut Cx<'_>, seek: Seek) {
     cx.app.ui.list.waiting = true;
     let rows = rows_around(cx.app.ui.viewport.entries_rows.into());
     let at = RowsWanted::at(cx.app.ui.list.number, seek.from, rows);
-    cx.out.push(ask_store(ScreenRequest::Rows(RowsWanted { seek: Some(seek), ..at })));
+    cx.read_rows(RowsWanted { seek: Some(seek), ..at });
 }
 
 fn open_place(cx: &mut Cx<'_>, place: usize) {

@@ -401,7 +401,7 @@ fn removals_that_a_device_may_not_make_wait_for_an_answer() {
     reader.press("!");
     reader.until_it_says("It asks to unsubscribe from 'Press'");
     reader.press("\r");
-    reader.until_it_says("y yes, n no");
+    reader.until_it_says("? y/n");
     reader.press("n");
     reader.until("no question", |screen| !screen.contents().contains("asks to unsubscribe"));
     assert!(!asks(&home));
@@ -410,7 +410,7 @@ fn removals_that_a_device_may_not_make_wait_for_an_answer() {
     assert_eq!(remove(1).0, 403);
     reader.until_it_says("Attention");
     reader.press("!\r");
-    reader.until_it_says("y yes, n no");
+    reader.until_it_says("? y/n");
     reader.press("y");
     wait_until("the feed is removed", || count(&home) == 1);
     reader.press("q");

@@ -103,7 +103,7 @@ fn feeds_of_a_list_come_in_order_with_true_reasons() {
         saved.iter().filter_map(|feed| Some((feed.key, frequency(&feed.state.facts)?))).collect()
     };
     let now = clock::now();
-    let (learned, stated) = (known(Frequency::learned), known(Frequency::stated));
+    let (learned, stated) = (known(Facts::learned_frequency), known(Facts::stated_frequency));
     let rare = RareTerms { now, learned, stated, quiet: Default::default() };
     let rebuild = Some(query(Show::Unread, RowOrder::RareFirst, Some(Box::new(rare))));
     let loaded = store.rows_wanted(&RowsWanted { rebuild, ..RowsWanted::at(1, 0, 2000) }).unwrap();

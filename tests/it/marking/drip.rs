@@ -49,7 +49,7 @@ fn set(world: &mut World, drip: Option<u32>, unread_for: Option<u32>) {
 /// Returns the titles of the unread entries, newest first.
 fn titles(world: &World) -> Vec<String> {
     let rows = world.app.ui.list.rows.iter().filter(|row| row.flags.is_unread());
-    rows.map(|row| row.title.to_string()).collect()
+    rows.map(|row| row.title.clone()).collect()
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! How often a feed publishes: in classes with words, and how that is known. Lists order feeds by it, and it explains itself.
 
-use super::facts::Facts;
-use super::recommend::sy;
 use crate::words::about_duration;
 
 /// Minimum number of publications from which a frequency is counted.
@@ -52,23 +50,16 @@ pub enum KnownBy {
 }
 
 impl Frequency {
-    /// Returns the frequency that was learned from a feed.
-    pub fn learned(facts: &Facts) -> Option<Self> {
-        let per_week = facts.learned.as_ref().map(|learned| learned.per_week)?;
-        (per_week > 0.0).then(|| Self::of_week(per_week))
-    }
-
     /// Returns the frequency of a feed that was learned to have these publications a week.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(super) fn of_week(per_week: f64) -> Self {
         Self { per_year: (per_week * WEEKS_A_YEAR).round() as u32, known: KnownBy::Learning }
     }
 
-    /// Returns the frequency that the publisher states. Of all statements only `sy:` says how often the feed changes; the others say
-    /// how often to look.
-    pub fn stated(facts: &Facts) -> Option<Self> {
-        let per_year = u32::try_from(YEAR / sy(facts)?.seconds).unwrap_or(u32::MAX);
-        Some(Self { per_year, known: KnownBy::Publisher })
+    /// Returns the frequency that a publisher states as this interval, in seconds.
+    pub(super) fn of_interval(seconds: i64) -> Self {
+        let per_year = u32::try_from(YEAR / seconds.max(1)).unwrap_or(u32::MAX);
+        Self { per_year, known: KnownBy::Publisher }
     }
 
     /// Counts the entries of a feed, whose dates are in Unix seconds in any order. Counts the last twelve weeks, or the last year if
@@ -144,7 +135,7 @@ fn amount(per_year: u32) -> String {
 mod tests {
     use super::*;
     use crate::feed::{Hints, Period, SyHint};
-    use crate::schedule::Learned;
+    use crate::schedule::{Facts, Learned};
 
     const NOW: i64 = 1_790_000_000;
 
@@ -187,7 +178,7 @@ mod tests {
     fn each_frequency_says_how_it_is_known() {
         let learned = |per_week| {
             let learned = Some(Learned { per_week, ..Learned::default() });
-            Frequency::learned(&Facts { learned, ..Facts::default() }).unwrap()
+            Facts { learned, ..Facts::default() }.learned_frequency().unwrap()
         };
         let sy = Some(SyHint { period: Period::Monthly, frequency: 1, base: None });
         let monthly = Facts { hints: Hints { sy, ..Hints::default() }, ..Facts::default() };
@@ -200,7 +191,7 @@ mod tests {
             (learned(7.2), "about daily: 7 a week, learned from its entries"),
             (learned(1.1), "about weekly: 57 a year, learned from its entries"),
             (learned(2000.0), "over 100 a day: 286 a day, learned from its entries"),
-            (Frequency::stated(&monthly).unwrap(), "about monthly: its publisher says so"),
+            (monthly.stated_frequency().unwrap(), "about monthly: its publisher says so"),
             (one_old, "about yearly: 0 entries in the last 364 d"),
         ] {
             assert_eq!(frequency.reason(), reason);

@@ -2,6 +2,7 @@
 //! pace and bounds (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
 
 use super::facts::{Facts, FeedStatus, Learned};
+use super::frequency::Frequency;
 use super::interval::rules::RuleTable;
 use super::interval::slots::sy_seconds;
 use super::limits::{
@@ -153,9 +154,23 @@ fn stated(source: IntervalSource, seconds: i64) -> Option<StatedInterval> {
     (seconds > 0).then_some(StatedInterval { source, seconds })
 }
 
-pub(super) fn sy(facts: &Facts) -> Option<StatedInterval> {
+fn sy(facts: &Facts) -> Option<StatedInterval> {
     let sy = facts.hints.sy.filter(|_| !is_boilerplate(facts))?;
     stated(IntervalSource::Sy, sy_seconds(sy))
+}
+
+impl Facts {
+    /// Returns how often the feed publishes, as it was learned from its publications.
+    pub fn learned_frequency(&self) -> Option<Frequency> {
+        let per_week = self.learned.as_ref().map(|learned| learned.per_week)?;
+        (per_week > 0.0).then(|| Frequency::of_week(per_week))
+    }
+
+    /// Returns how often the feed publishes, as its publisher states it. Of all statements only `sy:` says how often the feed
+    /// changes; the others say how often to look.
+    pub fn stated_frequency(&self) -> Option<Frequency> {
+        Some(Frequency::of_interval(sy(self)?.seconds))
+    }
 }
 
 fn ttl(facts: &Facts) -> Option<StatedInterval> {

@@ -568,7 +568,7 @@ impl Store {
     /// Returns the row that shows an entry of the open list: its own, or the row of the same article.
     pub(super) fn shown_as(&self, row: RowKey) -> RowKey {
         let shown = row.entry().and_then(|key| {
-            let joined = self.joined.iter().map(|(shown, also)| (shown, also));
+            let joined = self.joined.iter();
             let folded = self.folded_inside.iter().map(|(shown, fold)| (shown, &fold.entries));
             joined.chain(folded).find_map(|(shown, also)| also.contains(&key).then_some(*shown))
         });
