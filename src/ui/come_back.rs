@@ -55,6 +55,7 @@ pub fn come_back(cx: &mut Cx<'_>, place: ScreenPlace) {
     let found = cx.app.ui.feeds.rows.iter().position(|row| PlaceList::of(row) == list);
     let Some(found) = found else { return load_rows::open_list(cx) };
     cx.app.ui.feeds.selected = found;
+    let begun = cx.out.len();
     load_rows::open_list(cx);
     let is_listed = !matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Attention));
     let Some(entry) = entry else {
@@ -62,6 +63,8 @@ pub fn come_back(cx: &mut Cx<'_>, place: ScreenPlace) {
         return;
     };
     let pane = if is_open { focus } else { list_pane(focus) };
+    // The first rows of the list are not needed.
+    cx.out.truncate(begun);
     cx.app.ui.then = Some(OnRowsLoaded::ComeBack { entry, is_open, pane });
     open_around(cx, entry);
 }
