@@ -57,7 +57,7 @@ fn fields_dates_and_exclusion_narrow_the_search() {
     // A label may be asked for before the first entry has it.
     let nothing = program.run(&["search", "label:later"]).with(0);
     assert_eq!(nothing.err, "nothing found\n");
-    assert_eq!(program.run(&["search", "frost", "-label:later"]).with(0).err, "");
+    assert_eq!(program.run(&["search", "--", "frost", "-label:later"]).with(0).err, "");
 }
 
 #[test]
