@@ -417,7 +417,7 @@ mod tests {
             }
         }
         let labels: Vec<_> = form_lines().iter().map(|(_, line)| line.label).collect();
-        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "unread for"));
+        assert_eq!((labels[0], labels[labels.len() - 1]), ("title", "an old entry every"));
     }
 
     #[test]
