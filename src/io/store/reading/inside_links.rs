@@ -36,6 +36,9 @@ impl Store {
         feed: FeedKey,
         entries: &BTreeMap<u32, MergedEntry>,
     ) -> Result<Option<Batch>, StoreError> {
+        if entries.is_empty() {
+            return Ok(None);
+        }
         let newest = entries.values().map(|entry| entry.kept.first_seen.timestamp()).max();
         let since = newest.unwrap_or_default().saturating_sub(KEPT_SECONDS);
         let mut fresh = Vec::new();
@@ -46,7 +49,10 @@ impl Store {
                 fresh.push(LinksInside { seq, listed: entry.row.listed, links });
             }
         }
-        let kept = self.links_inside()?.entry(feed).or_default();
+        let mut kept = match &self.inside {
+            Some(inside) => inside.get(&feed).cloned().unwrap_or_default(),
+            None => self.links_of(&inside_key(feed))?,
+        };
         let before = kept.len();
         // An entry without a body here keeps its text, and so its links.
         let has_text = |seq: &u32| entries.get(seq).is_some_and(|entry| entry.body.is_some());
@@ -58,11 +64,20 @@ impl Store {
         kept.sort_unstable_by_key(|one| one.listed);
         kept.drain(..kept.len().saturating_sub(ENTRIES_MAX));
         let mut batch = Batch::default();
-        batch.insert(inside_key(feed), codec::encode(kept)?);
+        batch.insert(inside_key(feed), codec::encode(&kept)?);
+        if let Some(inside) = &mut self.inside {
+            inside.insert(feed, kept);
+        }
         Ok(Some(batch))
     }
 
-    /// Returns the links of all feeds. They are read once and stay in memory. A damaged record counts as empty.
+    /// Reads the links of a feed. A damaged record counts as empty.
+    fn links_of(&self, key: &[u8]) -> Result<Vec<LinksInside>, StoreError> {
+        let bytes = self.facts.get(key)?;
+        Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
+    }
+
+    /// Returns the links of all feeds. They are read when the first list needs them, and stay in memory.
     fn links_inside(&mut self) -> Result<&mut BTreeMap<FeedKey, Vec<LinksInside>>, StoreError> {
         if self.inside.is_none() {
             let mut inside = BTreeMap::new();
@@ -72,8 +87,7 @@ impl Store {
                 let Some(feed) = feed.map(|bytes| FeedKey(u32::from_be_bytes(*bytes))) else {
                     continue;
                 };
-                let links = self.facts.get(&key)?.and_then(|bytes| codec::decode(&bytes).ok());
-                inside.insert(feed, links.unwrap_or_default());
+                inside.insert(feed, self.links_of(&key)?);
             }
             self.inside = Some(inside);
         }
