@@ -1,7 +1,7 @@
 //! `backissue entries` lists entries and gaps, newest first; `backissue search` finds entries by their words, best match first;
 //! `backissue show` prints one entry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use backissue_core::feed::address::without_logins;
@@ -16,7 +16,7 @@ use crate::cli::session::Failure;
 use crate::cli::{Done, json, json as pieces, lookup};
 use crate::engine::backfill::history_requests;
 use crate::engine::entries::entry_view::LoadedEntry;
-use crate::engine::entries::rows::{ListQuery, RowKey, RowOrder, Scope, Show};
+use crate::engine::entries::rows::{ListQuery, RowKey, Scope, Show};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::search_query;
 use crate::engine::state::Engine;
@@ -41,17 +41,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &EntriesArgs) -> Resul
         (_, _, true) => Show::Hidden,
         (false, false, false) => Show::All,
     };
-    let query = ListQuery {
-        scope,
-        show,
-        since,
-        keep: BTreeSet::new(),
-        gaps: Vec::new(),
-        order: RowOrder::NewestFirst,
-        join: None,
-        apart: BTreeSet::new(),
-        rare: None,
-    };
+    let query = ListQuery { since, ..ListQuery::of(scope, show) };
     let query = ListQuery { gaps: history_requests::in_query(&engine, &query, now), ..query };
     let rows = context.look(move |store| store.ordered(&query))?;
     let limit = args.limit.unwrap_or(rows.len()).min(rows.len());
@@ -154,17 +144,7 @@ pub(in crate::cli) fn list_keys(
     scope: Scope,
     show: Show,
 ) -> Result<Vec<EntryKey>, Failure> {
-    let query = ListQuery {
-        scope,
-        show,
-        since: None,
-        keep: BTreeSet::new(),
-        gaps: Vec::new(),
-        order: RowOrder::NewestFirst,
-        join: None,
-        apart: BTreeSet::new(),
-        rare: None,
-    };
+    let query = ListQuery::of(scope, show);
     let rows = context.look(move |store| store.ordered(&query))?;
     Ok(rows.iter().filter_map(|row| row.entry()).collect())
 }

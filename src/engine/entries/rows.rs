@@ -36,6 +36,23 @@ pub struct ListQuery {
     pub rare: Option<Box<RareTerms>>,
 }
 
+impl ListQuery {
+    /// Returns the query that lists each entry in a row of its own, newest first, without gaps.
+    pub const fn of(scope: Scope, show: Show) -> Self {
+        Self {
+            scope,
+            show,
+            since: None,
+            keep: BTreeSet::new(),
+            gaps: Vec::new(),
+            order: RowOrder::NewestFirst,
+            join: None,
+            apart: BTreeSet::new(),
+            rare: None,
+        }
+    }
+}
+
 /// What is needed to order entries by how rarely their feeds publish, beside the entries themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RareTerms {

@@ -137,18 +137,9 @@ impl ListAsked {
         } else {
             Scope::Everything
         };
-        let query = ListQuery {
-            scope,
-            show,
-            since: None,
-            // If it was read in the meantime, the next page still begins after it.
-            keep: self.after.into_iter().collect(),
-            gaps: Vec::new(),
-            order,
-            join: None,
-            apart: BTreeSet::new(),
-            rare: None,
-        };
+        // If the last entry was read in the meantime, the next page still begins after it.
+        let keep = self.after.into_iter().collect();
+        let query = ListQuery { keep, order, ..ListQuery::of(scope, show) };
         Ok(ListQuery { gaps: history_requests::in_query(engine, &query, now), ..query })
     }
 

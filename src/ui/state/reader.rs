@@ -51,7 +51,7 @@ pub struct Reader {
 /// What was counted of what the user reads since the program started, so that no entry counts twice for one look.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CountedReading {
-    /// What happened since the engine was told.
+    /// What the user read since the last request to count it.
     pub read: Vec<(FeedKey, Reading)>,
     /// Entries whose rows were on the screen.
     pub shown: BTreeSet<EntryKey>,

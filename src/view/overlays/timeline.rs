@@ -26,7 +26,7 @@ use crate::view::{cells, theme};
 const BARS: [&str; 8] = ["▁▁", "▂▂", "▃▃", "▄▄", "▅▅", "▆▆", "▇▇", "██"];
 const HOLE: &str = "┄";
 
-/// Draws the lines above the years: the title of the feed, what the letters stand for, and the months.
+/// Draws the lines above the years: the title of the feed, the meaning of the letters, and the months.
 pub(super) fn draw_head(
     frame: &mut Frame<'_>,
     area: Rect,

@@ -136,7 +136,7 @@ pub(super) fn same_articles(app: &App, row: &Row) -> Option<String> {
     (!names.is_empty()).then(|| format!("also in {}{why}", names.join(", ")))
 }
 
-/// Says why a row stands for entries whose texts link to the same page.
+/// Explains a row that shows several entries because their texts link to the same page.
 fn same_link_inside(row: &Row) -> Option<String> {
     let feeds = row.inside.entries.len().saturating_add(1);
     (feeds > 1).then(|| format!("{feeds} feeds, same link inside"))

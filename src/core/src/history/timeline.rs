@@ -39,7 +39,7 @@ impl EntrySource {
         }
     }
 
-    /// Returns the letter that stands for the source in a timeline.
+    /// Returns the letter of the source in a timeline.
     pub const fn letter(self) -> char {
         match self {
             Self::Feed => 'F',
@@ -50,7 +50,7 @@ impl EntrySource {
         }
     }
 
-    /// Returns what the letter stands for.
+    /// Returns the name of the source.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Feed => "feed",
