@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use backissue::io::search::{CatchUp, SearchIndex};
 use backissue::io::store::Store;
 use backissue_core::history::FeedKey;
-use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, Query, parse};
+use backissue_core::search::{KnownNames, Marks, Matching, QueriedFeed, Query, parse};
+use backissue_core::words::frequency::Frequency;
 use chrono_tz::Tz;
 use filled::{FEEDS, entries_wanted, fill, now, resident_mb, word};
 
@@ -125,13 +126,14 @@ fn type_queries(store: &mut Store, queries: &[String]) {
 
 fn matching(query: Query) -> Option<Matching> {
     let names: Vec<String> = (1..=FEEDS).map(|key| format!("feed {key}.")).collect();
-    let names = (1..=FEEDS).zip(&names).map(|(key, title)| FeedNames {
+    let names = (1..=FEEDS).zip(&names).map(|(key, title)| QueriedFeed {
         key: FeedKey(key),
         title,
         address: "",
         tags: &[],
+        frequency: Frequency::default(),
     });
-    let names: Vec<FeedNames<'_>> = names.collect();
+    let names: Vec<QueriedFeed<'_>> = names.collect();
     Matching::new(query, KnownNames { feeds: &names, labels: &[] }, now()).ok()
 }
 

@@ -19,7 +19,7 @@ pub fn resolve(
     typing: bool,
 ) -> Result<Matching, QueryFlaw> {
     let query = parse(text, typing, engine.zone)?;
-    let feeds: Vec<_> = engine.feeds.values().map(|feed| feed.record.names(feed.key)).collect();
+    let feeds: Vec<_> = engine.feeds.values().map(|feed| feed.queried()).collect();
     let labels = engine.filters.list.iter().filter_map(|filter| filter.action.label());
     let labels: Vec<String> = labels.map(str::to_owned).collect();
     Matching::new(query, KnownNames { feeds: &feeds, labels: &labels }, now)

@@ -30,7 +30,7 @@ use super::settings::Settings;
 use super::store_work::JobId;
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::publish::is_language;
-use backissue_core::schedule::{Facts, Frequency, Timetable};
+use backissue_core::schedule::Timetable;
 
 /// How far the clock may be ahead of a server's clock to be trusted.
 const CLOCK_NEAR: TimeDelta = TimeDelta::days(2);
@@ -202,16 +202,11 @@ impl Engine {
     }
 
     /// Returns what is known of the feeds to order entries by how rarely these publish.
-    pub fn rare_terms(&self, now: DateTime<Utc>) -> RareTerms {
-        let known = |frequency: fn(&Facts) -> Option<Frequency>| {
-            let feeds = self.feeds.values();
-            feeds.filter_map(|feed| Some((feed.key, frequency(&feed.state.facts)?))).collect()
-        };
+    pub fn rare_terms(&self) -> RareTerms {
+        let feeds = self.feeds.values();
         let quiet = self.feeds.values().filter(|feed| feed.record.feed_settings.quiet);
         RareTerms {
-            now,
-            learned: known(Facts::learned_frequency),
-            stated: known(Facts::stated_frequency),
+            frequencies: feeds.map(|feed| (feed.key, feed.frequency())).collect(),
             quiet: quiet.map(|feed| feed.key).collect(),
         }
     }

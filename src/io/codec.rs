@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn a_record_reads_back_plain_and_compressed() {
-        let record = Counters { unread: 1, total: 2, starred: 3, next_seq: 4 };
+        let record =
+            Counters { unread: 1, total: 2, starred: 3, next_seq: 4, ..Counters::default() };
         assert_eq!(decode(&encode(&record).unwrap()), Ok(record));
         assert_eq!(decode_compressed(&encode_compressed(&record).unwrap()), Ok(record));
     }

@@ -13,5 +13,4 @@ pub mod panes;
 mod plain;
 mod theme;
 
-pub use cells::words as byte_words;
 pub use draw::{draw, draw_sentence};

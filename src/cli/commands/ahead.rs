@@ -25,7 +25,7 @@ use crate::io::clock;
 use crate::io::loop_handle::Waited;
 use crate::io::pictures::PictureCache;
 use crate::ui::state::reader::OF_AN_ENTRY_MAX;
-use crate::view::{byte_words, html};
+use crate::view::html;
 
 /// Maximum number of entries for which something is fetched: the newest ones.
 const ENTRIES_MAX: usize = 200;
@@ -123,7 +123,7 @@ impl Ahead {
             let download = engine.downloads.of_file(key, &file.url, &kept.enclosures);
             let why = match download {
                 Some(it) if it.state == DownloadState::Done => None,
-                Some(it) => Some(state_words(&engine.downloads, it, now, byte_words)),
+                Some(it) => Some(state_words(&engine.downloads, it, now)),
                 None => unfetched(AheadPart::Files),
             };
             self.count(AheadPart::Files, view, &file.url, why);

@@ -15,7 +15,6 @@ use crate::engine::request::Request;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
-use crate::view::byte_words;
 use backissue_core::InputFlaw;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
@@ -66,7 +65,7 @@ fn list(context: &CommandContext, as_json: bool) -> Result<Done, Failure> {
 }
 
 fn line(downloads: &Downloads, download: &Download, now: DateTime<Utc>) -> String {
-    let state = state_words(downloads, download, now, byte_words);
+    let state = state_words(downloads, download, now);
     let (id, title, feed) = (download.id, &download.title, &download.feed_title);
     format!("{id:>5}  {title} · {feed}: {state}")
 }

@@ -22,7 +22,6 @@ use crate::engine::search_query::is_tagged;
 use crate::engine::state::Engine;
 use crate::io::store::Store;
 use crate::io::{clock, console};
-use crate::view::byte_words;
 
 /// Runs `backissue feeds`.
 pub(in crate::cli) fn run(context: &CommandContext, args: &FeedsArgs) -> Result<Done, Failure> {
@@ -72,17 +71,13 @@ fn tell_statistics(
         let publications = context.look(move |store| store.publications(key))?;
         known.push((feed.state.format, &feed.state.facts.hints, publications));
         if !engine.interest.is_empty() {
-            let polls = context.look(move |store| store.poll_log(key))?;
-            let bytes: u64 = polls.iter().map(|poll| poll.wire_bytes).sum();
-            let requests = feed.requests_a_week(now);
+            let (requests_a_week, bytes_a_week) = feed.cost_a_week(now);
             read.push(FeedReading {
                 number: key,
                 title: feed.record.shown_title().to_owned(),
                 counts: engine.interest.of(key, today),
-                requests_a_week: requests,
-                bytes_a_week: (bytes.saturating_mul(requests))
-                    .checked_div(polls.len() as u64)
-                    .unwrap_or(0),
+                requests_a_week,
+                bytes_a_week,
             });
         }
     }
@@ -154,7 +149,8 @@ fn reading_lines(read: &[FeedReading]) -> Vec<String> {
         let counts = [shown, opened, finished, starred, browsed, skipped].map(u64::from);
         let [shown, opened, finished, starred, browsed, skipped] =
             counts.map(|count| count.to_string());
-        let (requests, bytes) = (feed.requests_a_week.to_string(), byte_words(feed.bytes_a_week));
+        let (requests, bytes) =
+            (feed.requests_a_week.to_string(), words::byte_words(feed.bytes_a_week));
         row([shown, opened, finished, starred, browsed, skipped, requests, bytes], &feed.title)
     }));
     lines

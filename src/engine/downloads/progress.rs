@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use backissue_core::feed::text::one_line;
 use backissue_core::history::EntryKey;
 use backissue_core::schedule::Wait;
-use backissue_core::words::clock_words;
+use backissue_core::words::{byte_words, clock_words};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::file_names::file_path;
@@ -267,25 +267,20 @@ fn failed(
     vec![save(engine)]
 }
 
-/// Describes a download's state for a list: `42% of 100 MB`. `bytes` formats a number of bytes.
-pub fn state_words(
-    downloads: &Downloads,
-    download: &Download,
-    now: DateTime<Utc>,
-    bytes: impl Fn(u64) -> String,
-) -> String {
+/// Describes a download's state for a list: `42% of 100 MB`.
+pub fn state_words(downloads: &Downloads, download: &Download, now: DateTime<Utc>) -> String {
     let received = downloads.received(download);
     let amount = match (download.version.size, download.percent(received)) {
-        (Some(size), Some(percent)) => format!("{percent}% of {}", bytes(size)),
-        (Some(_) | None, _) => bytes(received),
+        (Some(size), Some(percent)) => format!("{percent}% of {}", byte_words(size)),
+        (Some(_) | None, _) => byte_words(received),
     };
     let trouble = download.trouble.as_deref().unwrap_or_default();
     match (download.state, downloads.running.get(&download.id)) {
-        (DownloadState::Done, _) => done_words(downloads, download, bytes(received)),
+        (DownloadState::Done, _) => done_words(downloads, download, byte_words(received)),
         (DownloadState::Failed, _) => format!("failed: {trouble}"),
         (DownloadState::Paused, _) => format!("paused · {amount}"),
         (DownloadState::Waiting, Some(transfer)) => {
-            format!("{amount} · {}/s", bytes(transfer.speed))
+            format!("{amount} · {}/s", byte_words(transfer.speed))
         }
         (DownloadState::Waiting, None) => {
             let wait = download.retry_at.map(|at| at.signed_duration_since(now).num_seconds());
@@ -329,7 +324,7 @@ pub fn episode_words(downloads: &Downloads, entry: EntryKey) -> Option<String> {
 }
 
 /// Returns what the bottom line shows of the downloads that are being received: their number, and how much of them is there.
-pub fn summary(downloads: &Downloads, bytes: impl Fn(u64) -> String) -> Option<String> {
+pub fn summary(downloads: &Downloads) -> Option<String> {
     let running: Vec<&Download> =
         downloads.running.keys().filter_map(|id| downloads.list.get(id)).collect();
     let speed: u64 = downloads.running.values().map(|transfer| transfer.speed).sum();
@@ -337,12 +332,14 @@ pub fn summary(downloads: &Downloads, bytes: impl Fn(u64) -> String) -> Option<S
     let received: u64 = running.iter().map(|download| downloads.received(download)).sum();
     let sizes: Option<u64> = running.iter().map(|download| download.version.size).sum();
     let percent = sizes.filter(|&all| all > 0).map(|all| received.min(all) * 100 / all);
-    let amount = percent.map_or_else(|| bytes(received), |percent| format!("{percent}%"));
+    let amount = percent.map_or_else(|| byte_words(received), |percent| format!("{percent}%"));
     let more = if waiting > 0 { format!(", {waiting} waiting") } else { String::new() };
     match running.len() {
         0 => None,
-        1 => Some(format!("downloading {amount} at {}/s{more}", bytes(speed))),
-        count => Some(format!("downloading {count} files {amount} at {}/s{more}", bytes(speed))),
+        1 => Some(format!("downloading {amount} at {}/s{more}", byte_words(speed))),
+        count => {
+            Some(format!("downloading {count} files {amount} at {}/s{more}", byte_words(speed)))
+        }
     }
 }
 

@@ -128,7 +128,7 @@ fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
     let Some(feed) = engine.feeds.get(&entry.key.feed) else { return false };
     let labels = engine.filters.labels(&entry.ruled);
     query.condition.holds(&Subject {
-        feed: feed.record.names(entry.key.feed),
+        feed: feed.queried(),
         flags: entry.flags,
         listed: entry.kept.listed().timestamp(),
         labels: &labels,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::todays_reading::PortionWanted;
 use backissue_core::history::{EntryKey, FeedKey, Flags, GapKey};
-use backissue_core::schedule::Frequency;
 use backissue_core::search::{FoldedEntries, Matching};
+use backissue_core::words::frequency::Frequency;
 
 /// Maximum number of rows in one response of the store.
 pub const ROWS_AT_ONCE_MAX: usize = 2000;
@@ -56,12 +56,8 @@ impl ListQuery {
 /// What is needed to order entries by how rarely their feeds publish, beside the entries themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RareTerms {
-    /// Time up to which the entries of a feed are counted.
-    pub now: DateTime<Utc>,
-    /// Frequencies that were learned. They come before counting.
-    pub learned: BTreeMap<FeedKey, Frequency>,
-    /// Frequencies that publishers state, for feeds of which too few entries are known.
-    pub stated: BTreeMap<FeedKey, Frequency>,
+    /// How often each feed publishes.
+    pub frequencies: BTreeMap<FeedKey, Frequency>,
     /// Feeds that the user made quiet. Their entries come last, with the read ones.
     pub quiet: BTreeSet<FeedKey>,
 }

@@ -21,7 +21,8 @@ use backissue_core::feed::{FeedDocument, FeedHead, Kind};
 use backissue_core::history::{ArchiveNode, Counters, FeedKey, GapKey, HistoryRecord, Merging};
 use backissue_core::schedule::learning::UsualGap;
 use backissue_core::schedule::{Decision, Facts, FeedStatus, PlanKind, SettledBy};
-use backissue_core::search::FeedNames;
+use backissue_core::search::QueriedFeed;
+use backissue_core::words::frequency::Frequency;
 
 /// Maximum length of a stored subtitle, in bytes. A longer one is not stored, because cutting markup would break it.
 const SUBTITLE_BYTES_MAX: usize = 4_000;
@@ -191,6 +192,9 @@ pub struct FeedState {
     /// Number of polls so far, which determines the position of the next line in the poll log.
     #[serde(skip_serializing_if = "is_default")]
     pub polls: u32,
+    /// Number of bytes that the polls so far received.
+    #[serde(skip_serializing_if = "is_default")]
+    pub polled_bytes: u64,
 }
 
 /// An error with a specific remedy.
@@ -249,6 +253,16 @@ pub struct ArchiveAddress {
 }
 
 impl Subscription {
+    /// Returns how often the feed publishes.
+    pub fn frequency(&self) -> Frequency {
+        self.state.facts.frequency(self.counters.counted)
+    }
+
+    /// Returns what queries can ask of the feed.
+    pub fn queried(&self) -> QueriedFeed<'_> {
+        self.record.queried(self.key, self.frequency())
+    }
+
     /// Creates a subscription from the store, without a plan.
     pub fn saved(saved: SavedSubscription) -> Self {
         let SavedSubscription { key, mut record, state, history, counters } = saved;
@@ -284,10 +298,11 @@ impl Subscription {
         matches!(self.state.facts.standing, FeedStatus::Gone | FeedStatus::Stopped)
     }
 
-    /// Returns how many requests its polls took a week since it was added.
-    pub fn requests_a_week(&self, now: DateTime<Utc>) -> u64 {
+    /// Returns how many requests and bytes its polls took a week since it was added.
+    pub fn cost_a_week(&self, now: DateTime<Utc>) -> (u64, u64) {
         let days = now.signed_duration_since(self.record.added).num_days().max(7);
-        u64::from(self.state.polls).saturating_mul(7).div_ceil(days.unsigned_abs())
+        let a_week = |sum: u64| sum.saturating_mul(7).div_ceil(days.unsigned_abs());
+        (a_week(self.state.polls.into()), a_week(self.state.polled_bytes))
     }
 
     /// Checks whether the last poll failed.
@@ -320,9 +335,10 @@ impl SubscriptionRecord {
         outgoing_title(Some(self.shown_title()), &self.url)
     }
 
-    /// Returns the names by which queries refer to the feed, whose number is `key`.
-    pub fn names(&self, key: FeedKey) -> FeedNames<'_> {
-        FeedNames { key, title: self.shown_title(), address: &self.url, tags: &self.tags }
+    /// Returns what queries can ask of the feed, whose number is `key` and which publishes this often.
+    pub fn queried(&self, key: FeedKey, frequency: Frequency) -> QueriedFeed<'_> {
+        let title = self.shown_title();
+        QueriedFeed { key, title, address: &self.url, tags: &self.tags, frequency }
     }
 
     /// Returns the title, tags, and settings that the user chose.

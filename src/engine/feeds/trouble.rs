@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use backissue_core::feed::text::counted_words;
+use backissue_core::words::byte_words;
 use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
@@ -395,10 +396,11 @@ fn silent(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<Co
     if !engine.interest.is_empty() {
         let opened = engine.interest.of(feed.key, now.num_days_from_ce()).opened;
         let opened = counted_words(opened as usize, "entry", "entries");
-        let requests = feed.requests_a_week(now.to_utc());
+        let (requests, bytes) = feed.cost_a_week(now.to_utc());
+        let bytes = byte_words(bytes);
         write!(
             text,
-            " You opened {opened} in eight weeks; it takes about {requests} requests a week."
+            " You opened {opened} in eight weeks; it takes about {requests} requests and {bytes} a week."
         )
         .ok();
     }

@@ -47,6 +47,7 @@ pub fn apply_response(
     state.status = status;
     state.facts.last_try = Some(started);
     state.polls = state.polls.wrapping_add(1);
+    state.polled_bytes = state.polled_bytes.saturating_add(wire_bytes);
     state.obstacle = None;
     let verdict = classify_response(fetched, sent);
     let about = ResponseContext {

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use backissue_core::feed::hints::is_default;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::learning::{LearnTerms, LearnedPlan, Publications};
 use backissue_core::schedule::{self, LearnedAnswer, SettledBy};
@@ -251,6 +252,9 @@ pub struct PollTimes {
     /// Number of polls so far.
     #[serde(rename = "n")]
     pub polls: u32,
+    /// Number of bytes that the polls so far received.
+    #[serde(rename = "b", default, skip_serializing_if = "is_default")]
+    pub polled_bytes: u64,
     /// Next poll time that the learned plan computed after the last successful poll.
     #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedAnswer>,
@@ -266,6 +270,7 @@ impl PollTimes {
             received_at: cache.map(|cache| cache.received_at),
             date: cache.and_then(|cache| cache.date),
             polls: state.polls,
+            polled_bytes: state.polled_bytes,
             learned: state.facts.learned.as_ref().and_then(|learned| learned.answered),
         }
     }
@@ -282,6 +287,7 @@ impl PollTimes {
             learned.answered = self.learned;
         }
         state.polls = self.polls;
+        state.polled_bytes = self.polled_bytes;
     }
 
     /// Checks whether two states of a feed differ only in the values that this record contains.

@@ -121,7 +121,7 @@ fn bounds(condition: &Condition, terms: &[TermHits<'_>], live: &RoaringBitmap) -
             let certain = if term.is_phrase() { RoaringBitmap::new() } else { possible.clone() };
             Bounds { certain, possible }
         }
-        Condition::Leaf(Leaf::Text(_) | Leaf::Name(_) | Leaf::Row(_)) => unknown(),
+        Condition::Leaf(Leaf::Text(_) | Leaf::Name(_) | Leaf::Rate(_) | Leaf::Row(_)) => unknown(),
     }
 }
 

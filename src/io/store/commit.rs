@@ -17,6 +17,7 @@ use backissue_core::history::{
     ArchiveNode, DocumentPlace, EntryKey, FeedKey, Flags, HistoryRecord, IndexRow, Known,
     KnownEntry, Merged, MergedEntry, Merging, Tombstones, merge_as,
 };
+use backissue_core::words::frequency::Frequency;
 
 /// Number of the newest entries of a feed that are compared with a document if the feed seems to have changed its ids.
 const FORMER_MAX: usize = 2_000;
@@ -253,6 +254,12 @@ impl Store {
             None
         } else {
             let after = self.rows_after(feed, &entries, &beside.flags)?;
+            let seen = entries.values().map(|entry| entry.kept.first_seen).max();
+            if let Some(now) = seen.filter(|_| merged.new > 0) {
+                let live = after.iter().filter(|row| row.flags.is_live());
+                let dates = live.map(|row| row.listed);
+                merged.counters.counted = Frequency::counted(&dates, now.timestamp());
+            }
             Some(std::mem::replace(self.rows_of(feed)?, after))
         };
         let batches = self.batches(feed, &merged, entries, &seqs, &beside);

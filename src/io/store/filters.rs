@@ -9,6 +9,7 @@ use super::error::StoreError;
 use super::handle::{
     AppliedFilters, FILTERS_KEY, NewHits, Store, feed_bytes, numbered_key, saved_in,
 };
+use super::reading::texts::frequency_in;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::LaterStep;
 use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
@@ -18,6 +19,7 @@ use backissue_core::feed::FeedDocument;
 use backissue_core::filters::{Action, EntryFilter, FilterScope, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, Merged};
 use backissue_core::search::{EntryTexts, Subject};
+use backissue_core::words::frequency::Frequency;
 
 /// The key of the folded tags in the table of facts.
 pub(super) const FOLDED_KEY: &[u8] = b"folded";
@@ -109,7 +111,13 @@ impl Store {
         let mut record = record.unwrap_or_default();
         // The record of a new subscription has no title yet.
         record.title = record.title.or_else(|| document.head.title.clone());
-        let names = record.names(feed);
+        let rates = self.filters.judge.looks_at_rates();
+        let frequency = if rates {
+            frequency_in(&self.state, &self.counters, feed)
+        } else {
+            Frequency::default()
+        };
+        let names = record.queried(feed, frequency);
         let judge = self.filters.judge.for_feed(&names, now);
         if judge.is_empty() {
             return hits;

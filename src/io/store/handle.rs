@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
-use backissue_core::schedule::Frequency;
 use backissue_core::search::{FoldedEntries, LinksInside, NameTest};
+use backissue_core::words::frequency::Frequency;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -32,6 +32,8 @@ pub(super) struct TextTables {
     pub(super) facts: Table,
     pub(super) filter_hits: Table,
     pub(super) feeds: Table,
+    pub(super) state: Table,
+    pub(super) counters: Table,
     pub(super) index: Table,
     pub(super) meta: Table,
     pub(super) bodies: Table,

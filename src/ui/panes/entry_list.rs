@@ -13,7 +13,7 @@ use crate::engine::entries::rows::{
 };
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::history::EntryKey;
-use backissue_core::schedule::Frequency;
+use backissue_core::words::frequency::Frequency;
 
 /// Number of rows in memory. A screen with more rows keeps as many rows as it shows.
 pub const WINDOW_ROWS: usize = 240;

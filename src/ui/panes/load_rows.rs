@@ -103,7 +103,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         order: screen.list.order,
         join: join_by(app),
         apart: screen.list.unfolded.values().flatten().copied().collect(),
-        rare: rare_terms(app, now),
+        rare: rare_terms(app),
     };
     let feeds = |feeds| ListQuery { scope: Scope::Feeds(feeds), ..everything(screen.show, None) };
     let query = match screen.feeds.selected_row() {
@@ -117,7 +117,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
         Some(FeedsRow::Ended) => everything(Show::Ended, None),
         Some(FeedsRow::Reading) => ListQuery {
             scope: Scope::Portion(screen.settings.portion(now, app.engine.zone)),
-            rare: Some(Box::new(app.engine.rare_terms(now))),
+            rare: Some(Box::new(app.engine.rare_terms())),
             ..everything(Show::All, None)
         },
         Some(FeedsRow::Gaps) => {
@@ -152,8 +152,8 @@ fn join_by(app: &App) -> Option<JoinBy> {
 }
 
 /// Returns what the store needs to order the list by how rarely feeds publish, if it is to do so.
-fn rare_terms(app: &App, now: DateTime<Utc>) -> Option<Box<RareTerms>> {
-    (app.ui.list.order == RowOrder::RareFirst).then(|| Box::new(app.engine.rare_terms(now)))
+fn rare_terms(app: &App) -> Option<Box<RareTerms>> {
+    (app.ui.list.order == RowOrder::RareFirst).then(|| Box::new(app.engine.rare_terms()))
 }
 
 /// Builds the query for the results of a search.
@@ -168,7 +168,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
         order: list.order,
         join: join_by(app),
         apart: list.unfolded.values().flatten().copied().collect(),
-        rare: rare_terms(app, now),
+        rare: rare_terms(app),
     };
     ListQuery { gaps: history_requests::in_query(&app.engine, &query, now), ..query }
 }

@@ -154,7 +154,7 @@ fn download(
     let title = if download.title.is_empty() { "(no title)" } else { &download.title };
     let feed = cells::cut(&download.feed_title, width / 3);
     let mut lines = ends(&format!(" {title}"), &format!("{feed} "), width);
-    let state = state_words(downloads, download, now, cells::words);
+    let state = state_words(downloads, download, now);
     lines.push(Line::styled(cells::cut(&format!("   {state}"), width), theme::DIM));
     Some(lines)
 }

@@ -340,7 +340,7 @@ fn line(poll: &PollLogEntry, ink: LineInk<'_>) -> Vec<Line<'static>> {
         (None, new, 0) => format!("{new} new"),
         (None, new, edited) => format!("{new} new, {edited} edited"),
     };
-    let bytes = cells::words(poll.wire_bytes);
+    let bytes = words::byte_words(poll.wire_bytes);
     let cause = match poll.cause {
         PollCause::Due => "",
         PollCause::Asked => ", manual",

@@ -161,7 +161,7 @@ fn described(enclosure: &Enclosure) -> String {
     let name = name.unwrap_or_else(|| one_line(&enclosure.url, NAME_CHARS_MAX));
     let parts = [
         kind.filter(|kind| !kind.is_empty()),
-        enclosure.length.filter(|&bytes| bytes > 0).map(cells::words),
+        enclosure.length.filter(|&bytes| bytes > 0).map(words::byte_words),
         enclosure.duration_seconds.filter(|&seconds| seconds > 0).map(words::clock_words),
         Some(name),
     ];

@@ -81,7 +81,7 @@ fn coloured(app: &App, row: &Row, feed: FeedKey, now: DateTime<Utc>) -> Option<u
     let rules = &app.ui.settings.colours;
     let feed = app.engine.feeds.get(&feed).filter(|_| !rules.is_empty())?;
     let subject = Subject {
-        feed: feed.record.names(feed.key),
+        feed: feed.queried(),
         flags: row.flags,
         listed: row.listed.timestamp(),
         labels: &app.engine.filters.labels(&row.ruled),

@@ -213,7 +213,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.extend(sync_progress(app));
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
-    parts.extend(progress::summary(&app.engine.downloads, cells::words));
+    parts.extend(progress::summary(&app.engine.downloads));
     if app.engine.polls.is_empty() {
         parts.extend(next_poll(app, now));
     } else {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use backissue::engine::entries::rows::{
     ListQuery, RareTerms, Row, RowKey, RowOrder, RowsWanted, Scope, Show,
 };
+use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::io::clock;
 use backissue::io::store::Store;
 use backissue_core::history::FeedKey;
-use backissue_core::schedule::{Facts, Frequency, KnownBy};
+use backissue_core::words::frequency::{Frequency, KnownBy};
 
 use crate::support::binary::Program;
 
@@ -63,8 +64,10 @@ fn dates(store: &mut Store) -> BTreeMap<FeedKey, Vec<i64>> {
 
 /// Checks the reason of a frequency against the dates of the feed's entries.
 fn check_reason(frequency: Frequency, dates: &[i64], now: i64) {
+    // The poll was less than a minute ago.
     let since = |seconds: i64| {
-        let counted = dates.iter().filter(|date| (now - seconds..=now).contains(*date)).count();
+        let counted =
+            dates.iter().filter(|date| (now - seconds - 60..=now).contains(*date)).count();
         i64::try_from(counted).unwrap()
     };
     let span = now - dates.iter().min().unwrap();
@@ -99,12 +102,10 @@ fn feeds_of_a_list_come_in_order_with_true_reasons() {
     program.run(&["poll", "--all"]);
     let mut store = Store::open(&program.data()).unwrap();
     let saved = store.subscriptions().unwrap();
-    let known = |frequency: fn(&Facts) -> Option<Frequency>| -> BTreeMap<FeedKey, Frequency> {
-        saved.iter().filter_map(|feed| Some((feed.key, frequency(&feed.state.facts)?))).collect()
-    };
     let now = clock::now();
-    let (learned, stated) = (known(Facts::learned_frequency), known(Facts::stated_frequency));
-    let rare = RareTerms { now, learned, stated, quiet: Default::default() };
+    let frequency = |feed: &SavedSubscription| feed.state.facts.frequency(feed.counters.counted);
+    let frequencies = saved.iter().map(|feed| (feed.key, frequency(feed))).collect();
+    let rare = RareTerms { frequencies, quiet: Default::default() };
     let rebuild = Some(query(Show::Unread, RowOrder::RareFirst, Some(Box::new(rare))));
     let loaded = store.rows_wanted(&RowsWanted { rebuild, ..RowsWanted::at(1, 0, 2000) }).unwrap();
     let mut rows = loaded.rows;

@@ -10,7 +10,8 @@ use backissue::io::store::Store;
 use backissue_core::feed::Entry;
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-use backissue_core::search::{EntryTexts, FeedNames, KnownNames, Matching, Subject, parse};
+use backissue_core::search::{EntryTexts, KnownNames, Matching, QueriedFeed, Subject, parse};
+use backissue_core::words::frequency::Frequency;
 use chrono_tz::Tz;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -39,7 +40,9 @@ const PIECES: [&str; 14] = [
     "(wax)",
 ];
 /// Pieces of queries.
-const PARTS: [&str; 62] = [
+const PARTS: [&str; 64] = [
+    "rate:<hourly",
+    "rate:>weekly",
     "has:picture",
     "longer:3",
     "shorter:2",
@@ -182,6 +185,12 @@ fn store_with(
     (store, keys)
 }
 
+/// Returns how often a feed publishes. Nothing but its entries shows it.
+fn frequency(store: &Store, feed: FeedKey) -> Frequency {
+    let sums = store.sums().unwrap();
+    sums.iter().find(|(key, ..)| *key == feed).unwrap().2.counted
+}
+
 /// Evaluates a query for each entry by itself. `sees_hidden`: hidden entries count although the query does not ask for them.
 fn plainly(
     store: &mut Store,
@@ -199,7 +208,7 @@ fn plainly(
         let of_feed = record(key.feed);
         let texts = EntryTexts::new(&kept, body.as_ref());
         let subject = Subject {
-            feed: of_feed.names(key.feed),
+            feed: of_feed.queried(key.feed, frequency(store, key.feed)),
             flags,
             listed: kept.listed().timestamp(),
             labels: &labels,
@@ -239,8 +248,11 @@ fn a_query_finds_the_same_entries_everywhere() {
         let folder = tempfile::tempdir().unwrap();
         let (mut store, keys) = store_with(&folder, [one, other], marked);
         let records = [record(FEED), record(OTHER)];
-        let feeds: Vec<FeedNames<'_>> =
-            [FEED, OTHER].into_iter().zip(&records).map(|(key, one)| one.names(key)).collect();
+        let feeds: Vec<QueriedFeed<'_>> = [FEED, OTHER]
+            .into_iter()
+            .zip(&records)
+            .map(|(key, one)| one.queried(key, frequency(&store, key)))
+            .collect();
         let labels = [LABEL.to_owned()];
         for text in queries {
             let Ok(query) = parse(&text, false, Tz::UTC) else { continue };

@@ -10,7 +10,8 @@ use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
 use backissue::io::store::Store;
 use backissue_core::feed::{Enclosure, Entry};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
-use backissue_core::search::{FeedNames, KnownNames, Marks, Matching, parse};
+use backissue_core::search::{KnownNames, Marks, Matching, QueriedFeed, parse};
+use backissue_core::words::frequency::Frequency;
 use chrono_tz::Tz;
 
 use super::{FEED, at, commit, end, entry, key, open, polled};
@@ -20,11 +21,12 @@ const WAIT: Duration = Duration::from_secs(30);
 
 fn matching(query: &str, typing: bool) -> Matching {
     let query = parse(query, typing, Tz::UTC).unwrap();
-    let feeds = [(FEED, "Orchard"), (FeedKey(2), "Tower")].map(|(key, title)| FeedNames {
+    let feeds = [(FEED, "Orchard"), (FeedKey(2), "Tower")].map(|(key, title)| QueriedFeed {
         key,
         title,
         address: "",
         tags: &[],
+        frequency: Frequency::default(),
     });
     Matching::new(query, KnownNames { feeds: &feeds, labels: &[] }, at(0)).unwrap()
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::feed::dates::calendar::{Period, day_start};
 use crate::history::{FeedKey, Flag, Flags};
-use crate::search::{Condition, FeedNames, QueryFlaw, Subject, parse};
+use crate::search::{Condition, Leaf, QueriedFeed, QueryFlaw, Subject, parse};
 use crate::{InputFlaw, flaw};
 
 /// Maximum length of a label in characters.
@@ -260,7 +260,7 @@ impl PreparedFilters {
 
     /// Returns the unexpired filters that apply to a feed.
     #[must_use]
-    pub fn for_feed(&self, feed: &FeedNames<'_>, now: DateTime<Utc>) -> Self {
+    pub fn for_feed(&self, feed: &QueriedFeed<'_>, now: DateTime<Utc>) -> Self {
         let looks = |ready: &&Prepared| {
             !ready.filter.is_over(now) && ready.filter.scope.covers(feed.key, feed.tags)
         };
@@ -275,6 +275,12 @@ impl PreparedFilters {
     /// Checks whether any filter has a condition on the text of entries.
     pub fn looks_at_texts(&self) -> bool {
         self.filters.iter().any(|ready| ready.condition.looks_at_bodies())
+    }
+
+    /// Checks whether any filter has a condition on how often feeds publish.
+    pub fn looks_at_rates(&self) -> bool {
+        let mut conditions = self.filters.iter().map(|ready| &ready.condition);
+        conditions.any(|condition| condition.has_leaf(|leaf, _| matches!(leaf, Leaf::Rate(_))))
     }
 
     /// Checks whether any filter has a condition on labels.
@@ -336,6 +342,7 @@ fn end_of_day(typed: &str, zone: Tz) -> Option<DateTime<Utc>> {
 
 #[cfg(test)]
 mod tests {
+    use crate::words::frequency::Frequency;
     use chrono::TimeZone;
 
     use super::*;
@@ -440,11 +447,12 @@ mod tests {
             ..EntryBody::default()
         };
         let tags = ["garden".to_owned()];
-        let feed = FeedNames {
+        let feed = QueriedFeed {
             key: FeedKey(1),
             title: "Orchard Notes",
             address: "https://orchard.example/feed",
             tags: &tags,
+            frequency: Frequency::default(),
         };
         let judge = PreparedFilters::new(filters, Tz::UTC).for_feed(&feed, at(1));
         let texts = EntryTexts::new(&kept, Some(&body));
@@ -560,7 +568,7 @@ mod old_pattern_tests {
         texts.title = title;
         let mut known = |leaf: &Leaf| match leaf {
             Leaf::Text(test) => Some(test.holds(&texts)),
-            Leaf::Name(_) | Leaf::Row(_) => None,
+            Leaf::Name(_) | Leaf::Rate(_) | Leaf::Row(_) => None,
         };
         query.condition.judge(&mut known).unwrap()
     }

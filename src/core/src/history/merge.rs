@@ -413,10 +413,14 @@ mod complete_tests {
     fn entries_absent_from_a_complete_document_are_hidden() {
         let starred = Flags::NEW.with(Flag::Starred, true);
         let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW), row("c", starred)];
-        let before = Counters { unread: 3, total: 3, starred: 1, next_seq: 3 };
+        let before =
+            Counters { unread: 3, total: 3, starred: 1, next_seq: 3, ..Counters::default() };
         let change = withdraw(&document(&["a"]), &rows, before);
         assert_eq!(change.withdrawn, [1, 2]);
-        assert_eq!(change.counters, Counters { unread: 1, total: 1, starred: 1, next_seq: 3 });
+        assert_eq!(
+            change.counters,
+            Counters { unread: 1, total: 1, starred: 1, next_seq: 3, ..Counters::default() }
+        );
         apply(&mut rows, &change);
         assert!(rows[2].flags.is_shown(), "a starred entry stays among the starred");
         assert!(!rows[1].flags.is_shown());
@@ -430,7 +434,7 @@ mod complete_tests {
     #[test]
     fn returning_entry_is_part_of_the_feed_again() {
         let mut rows = [row("a", Flags::NEW), row("b", Flags::NEW)];
-        let sums = Counters { unread: 2, total: 2, starred: 0, next_seq: 2 };
+        let sums = Counters { unread: 2, total: 2, starred: 0, next_seq: 2, ..Counters::default() };
         let none = withdraw(&document(&[]), &rows, sums);
         apply(&mut rows, &none);
         let again = withdraw(&document(&["b"]), &rows, none.counters);

@@ -69,7 +69,10 @@ fn entries_never_seen_are_new_and_unread() {
         Counters::default(),
     );
     assert_eq!((merged.new, merged.edited), (2, 0));
-    assert_eq!(merged.counters, Counters { unread: 2, total: 2, starred: 0, next_seq: 2 });
+    assert_eq!(
+        merged.counters,
+        Counters { unread: 2, total: 2, starred: 0, next_seq: 2, ..Counters::default() }
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flaw;
 use crate::words::InputFlaw;
+use crate::words::frequency::Frequency;
 
 /// Value of the content hash if the entry's text was lost. The next winning copy restores the text.
 pub const TEXT_LOST: u64 = 0;
@@ -242,6 +243,13 @@ pub struct Counters {
     pub starred: u32,
     /// Sequence number that the next new entry will get.
     pub next_seq: u32,
+    /// How often the feed publishes, as it was counted when an entry was last added.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub counted: Frequency,
+}
+
+fn is_unknown(frequency: &Frequency) -> bool {
+    *frequency == Frequency::default()
 }
 
 impl Counters {

@@ -2,7 +2,6 @@
 //! pace and bounds (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
 
 use super::facts::{Facts, FeedStatus, Learned};
-use super::frequency::Frequency;
 use super::interval::rules::RuleTable;
 use super::interval::slots::sy_seconds;
 use super::limits::{
@@ -11,6 +10,7 @@ use super::limits::{
 };
 use super::plan::SettledBy;
 use crate::feed::{Period, SyHint};
+use crate::words::frequency::{Frequency, KnownBy};
 
 /// Sources that can recommend an interval, in order of precedence (SPEC B.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,16 +160,17 @@ fn sy(facts: &Facts) -> Option<StatedInterval> {
 }
 
 impl Facts {
-    /// Returns how often the feed publishes, as it was learned from its publications.
-    pub fn learned_frequency(&self) -> Option<Frequency> {
-        let per_week = self.learned.as_ref().map(|learned| learned.per_week)?;
-        (per_week > 0.0).then(|| Frequency::of_week(per_week))
-    }
-
-    /// Returns how often the feed publishes, as its publisher states it. Of all statements only `sy:` says how often the feed
-    /// changes; the others say how often to look.
-    pub fn stated_frequency(&self) -> Option<Frequency> {
-        Some(Frequency::of_interval(sy(self)?.seconds))
+    /// Returns how often the feed publishes: as it was learned, else as it was `counted`, else as its publisher states it. Of all
+    /// statements only `sy:` says how often the feed changes; the others say how often to look.
+    pub fn frequency(&self, counted: Frequency) -> Frequency {
+        let per_week = self.learned.as_ref().map_or(0.0, |learned| learned.per_week);
+        if per_week > 0.0 {
+            Frequency::of_week(per_week)
+        } else if counted.known == KnownBy::Nothing {
+            sy(self).map_or(counted, |sy| Frequency::of_interval(sy.seconds))
+        } else {
+            counted
+        }
     }
 }
 

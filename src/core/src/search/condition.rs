@@ -9,6 +9,7 @@ use chrono_tz::Tz;
 use super::text_test::{EntryRegex, EntryTexts, Term, TextTest};
 use crate::feed::dates::calendar::{Period, day_start};
 use crate::history::{FeedKey, Flags};
+use crate::words::frequency::{Frequency, RateLimit};
 
 /// A condition that an entry meets or does not meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub enum Leaf {
     Text(TextTest),
     /// A test of the names of its feed, tags or labels.
     Name(NameTest),
+    /// A test of how often its feed publishes.
+    Rate(RateLimit),
     /// A test of its feed, its marks or its date, which lists know without reading the entry.
     Row(RowTest),
 }
@@ -67,7 +70,7 @@ pub enum EntryState {
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'e> {
     /// The feed of the entry.
-    pub feed: FeedNames<'e>,
+    pub feed: QueriedFeed<'e>,
     /// Marks of the entry.
     pub flags: Flags,
     /// Date that the entry is listed under, in Unix seconds.
@@ -122,7 +125,7 @@ impl Condition {
             }
             Self::Not(inner) => inner.cost(),
             Self::Leaf(Leaf::Row(_)) => 0,
-            Self::Leaf(Leaf::Name(_)) => 1,
+            Self::Leaf(Leaf::Name(_) | Leaf::Rate(_)) => 1,
             Self::Leaf(Leaf::Text(test)) => test.cost(),
         }
     }
@@ -166,6 +169,7 @@ impl Condition {
             Some(match leaf {
                 Leaf::Text(test) => test.holds(entry.texts),
                 Leaf::Name(test) => test.holds(&entry.feed, entry.labels),
+                Leaf::Rate(limit) => limit.holds(entry.feed.frequency),
                 Leaf::Row(test) => test.holds(entry.feed.key, entry.flags, entry.listed, entry.now),
             })
         };
@@ -208,7 +212,7 @@ impl Condition {
     }
 
     /// Checks whether any leaf is accepted by `is`.
-    pub(super) fn has_leaf(&self, mut is: impl FnMut(&Leaf, bool) -> bool) -> bool {
+    pub(crate) fn has_leaf(&self, mut is: impl FnMut(&Leaf, bool) -> bool) -> bool {
         let mut found = false;
         self.each_leaf(true, &mut |leaf, wanted| found |= is(leaf, wanted));
         found
@@ -218,7 +222,7 @@ impl Condition {
     pub fn is_everything(&self) -> bool {
         self.judge(&mut |leaf| match leaf {
             Leaf::Text(test) => test.is_everywhere().then_some(true),
-            Leaf::Name(_) | Leaf::Row(_) => None,
+            Leaf::Name(_) | Leaf::Rate(_) | Leaf::Row(_) => None,
         }) == Some(true)
     }
 
@@ -291,9 +295,9 @@ pub enum NamePattern {
     Regex(EntryRegex),
 }
 
-/// The names of a feed.
+/// What a query can ask of a feed.
 #[derive(Debug, Clone, Copy)]
-pub struct FeedNames<'f> {
+pub struct QueriedFeed<'f> {
     /// Number of the feed.
     pub key: FeedKey,
     /// Title as lists show it.
@@ -301,11 +305,13 @@ pub struct FeedNames<'f> {
     pub address: &'f str,
     /// Tags of the feed.
     pub tags: &'f [String],
+    /// How often the feed publishes.
+    pub frequency: Frequency,
 }
 
 impl NameTest {
     /// Checks the names of a feed and of the labels of an entry.
-    pub fn holds(&self, feed: &FeedNames<'_>, labels: &[String]) -> bool {
+    pub fn holds(&self, feed: &QueriedFeed<'_>, labels: &[String]) -> bool {
         match self.kind {
             NameKind::Feed => self.is_called(feed),
             NameKind::Tag => self.is_tagged(feed) || labels.iter().any(|one| self.is_label(one)),
@@ -314,7 +320,7 @@ impl NameTest {
     }
 
     /// Checks whether the pattern is a part of a feed's title or address, or the number of the feed.
-    pub fn is_called(&self, feed: &FeedNames<'_>) -> bool {
+    pub fn is_called(&self, feed: &QueriedFeed<'_>) -> bool {
         match &self.pattern {
             NamePattern::Is(name) => {
                 let has = |text: &str| text.to_lowercase().contains(name.as_str());
@@ -325,7 +331,7 @@ impl NameTest {
     }
 
     /// Checks whether a feed has the tag or a tag nested in it.
-    pub fn is_tagged(&self, feed: &FeedNames<'_>) -> bool {
+    pub fn is_tagged(&self, feed: &QueriedFeed<'_>) -> bool {
         feed.tags.iter().any(|tag| match &self.pattern {
             NamePattern::Is(name) => {
                 let tag = tag.to_lowercase();

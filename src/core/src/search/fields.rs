@@ -25,6 +25,7 @@ pub struct Field {
 pub(super) enum FieldKind {
     Text(TextField),
     Name(NameKind),
+    Rate,
     Is,
     After,
     Before,
@@ -44,7 +45,7 @@ const fn field(
 }
 
 /// All fields.
-pub const FIELDS: [Field; 15] = [
+pub const FIELDS: [Field; 16] = [
     field("title", FieldKind::Text(TextField::Title), "title:frost", "words of the title"),
     field("author", FieldKind::Text(TextField::Author), "author:lee", "words of the author's name"),
     field("text", FieldKind::Text(TextField::Text), "text:frost", "words of the text"),
@@ -83,6 +84,12 @@ pub const FIELDS: [Field; 15] = [
     field("longer", FieldKind::Longer, "longer:6min", "texts of more minutes, or words (`1000`)"),
     field("shorter", FieldKind::Shorter, "shorter:400", "texts of at most these words, or minutes"),
     field("age", FieldKind::Age, "age:<3d", "entries younger (`<`) or older (`>`) than a period"),
+    field(
+        "rate",
+        FieldKind::Rate,
+        "rate:<weekly",
+        "feeds that publish more rarely (`<`) or more often (`>`) than `yearly`, `monthly`, `weekly`, `daily` or `hourly`",
+    ),
     field("after", FieldKind::After, "after:2014-03", "entries of this date or later"),
     field("before", FieldKind::Before, "before:7d", "entries before this date"),
 ];
@@ -195,6 +202,11 @@ pub enum FlawKind {
     /// The length cannot be parsed.
     #[error("'{0}' is not a length; write 400 for words or 6min for minutes of reading")]
     Length(String),
+    /// The frequency cannot be parsed.
+    #[error(
+        "'{0}' is not a frequency; write <weekly for rarer, >weekly for more often, or yearly, monthly, weekly, daily or hourly"
+    )]
+    Rate(String),
     /// A field name is not followed by a value.
     #[error("enter a value after '{0}:'")]
     NoValue(&'static str),

@@ -66,15 +66,19 @@ pub fn fold_entries(
     listed: &BTreeSet<EntryKey>,
     apart: &BTreeSet<u64>,
 ) -> BTreeMap<EntryKey, FoldedEntries> {
-    let mut holders: Vec<(u64, FeedKey)> = Vec::new();
-    let mut entries = Vec::new();
-    for (&feed, inside) in known {
-        for one in inside {
-            holders.extend(one.links.iter().map(|&link| (link, feed)));
-            let key = EntryKey { feed, seq: one.seq };
-            entries.extend(listed.contains(&key).then_some((one.listed, key, &one.links)));
-        }
-    }
+    let of_feed = |(&feed, inside)| std::iter::repeat(feed).zip(inside);
+    let all = || known.iter().flat_map(of_feed);
+    let keys = all().map(|(feed, one): (_, &LinksInside)| (EntryKey { feed, seq: one.seq }, one));
+    let in_list = keys.filter(|(key, _)| listed.contains(key));
+    let mut entries: Vec<_> = in_list.map(|(key, one)| (one.listed, key, &one.links)).collect();
+    // A page that two entries of the list link to is rare. Only for these, all feeds are looked through.
+    let mut linked: Vec<u64> =
+        entries.iter().flat_map(|(.., links)| links.iter().copied()).collect();
+    linked.sort_unstable();
+    let several = linked.chunk_by(|one, other| one == other).filter(|same| same.len() > 1);
+    let several: BTreeSet<u64> = several.filter_map(|same| same.first().copied()).collect();
+    let held = all().flat_map(|(feed, one)| one.links.iter().map(move |&link| (link, feed)));
+    let mut holders: Vec<_> = held.filter(|(link, _)| several.contains(link)).collect();
     holders.sort_unstable();
     let of_links = holders.chunk_by(|(one, _), (other, _)| one == other);
     let of_stories = of_links.filter(|held| {

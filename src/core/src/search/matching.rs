@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::condition::{
-    Condition, EntryState, FeedNames, Leaf, NameKind, NamePattern, NameTest, RowTest,
+    Condition, EntryState, Leaf, NameKind, NamePattern, NameTest, QueriedFeed, RowTest,
 };
 use super::fields::{FlawKind, QueryFlaw};
 use super::parse_query::Query;
@@ -29,9 +29,15 @@ pub struct Matching {
 #[derive(Debug, Clone, Copy)]
 pub struct KnownNames<'n> {
     /// All feeds.
-    pub feeds: &'n [FeedNames<'n>],
+    pub feeds: &'n [QueriedFeed<'n>],
     /// All labels that an entry can have.
     pub labels: &'n [String],
+}
+
+impl KnownNames<'_> {
+    fn feeds_that(&self, fits: impl Fn(&QueriedFeed<'_>) -> bool) -> BTreeSet<FeedKey> {
+        self.feeds.iter().filter(|feed| fits(feed)).map(|feed| feed.key).collect()
+    }
 }
 
 impl Matching {
@@ -50,7 +56,7 @@ impl Matching {
         let mut possible = |key: &FeedKey| {
             let mut known = |leaf: &Leaf| match leaf {
                 Leaf::Row(RowTest::InFeeds(feeds)) => Some(feeds.contains(key)),
-                Leaf::Row(_) | Leaf::Text(_) | Leaf::Name(_) => None,
+                Leaf::Row(_) | Leaf::Text(_) | Leaf::Name(_) | Leaf::Rate(_) => None,
             };
             condition.judge(&mut known) != Some(false)
         };
@@ -95,7 +101,7 @@ impl Matching {
     pub fn fits_gap(&self, feed: FeedKey, listed: DateTime<Utc>) -> bool {
         let mut known = |leaf: &Leaf| match leaf {
             Leaf::Row(RowTest::Is(EntryState::Gap)) => Some(true),
-            Leaf::Row(RowTest::Is(_)) | Leaf::Text(_) | Leaf::Name(_) => None,
+            Leaf::Row(RowTest::Is(_)) | Leaf::Text(_) | Leaf::Name(_) | Leaf::Rate(_) => None,
             Leaf::Row(test) => Some(test.holds(feed, Flags::OLD, listed.timestamp(), listed)),
         };
         self.feeds.contains(&feed) && self.condition.judge(&mut known) != Some(false)
@@ -115,6 +121,9 @@ fn looked_up(
         Condition::Any(parts) => Condition::Any(each(parts)?),
         Condition::Not(inner) => Condition::Not(Box::new(looked_up(*inner, names, now)?)),
         Condition::Leaf(Leaf::Name(test)) => named(test, names)?,
+        Condition::Leaf(Leaf::Rate(limit)) => {
+            row(RowTest::InFeeds(names.feeds_that(|feed| limit.holds(feed.frequency))))
+        }
         Condition::Leaf(Leaf::Row(RowTest::Since(when))) => row(RowTest::Since(when.fixed(now))),
         Condition::Leaf(Leaf::Row(RowTest::Before(when))) => row(RowTest::Before(when.fixed(now))),
         Condition::Leaf(leaf @ (Leaf::Text(_) | Leaf::Row(_))) => Condition::Leaf(leaf),
@@ -127,10 +136,7 @@ const fn row(test: RowTest) -> Condition {
 
 /// Looks up a name. The test of a label stays, because only the store knows the labels of entries.
 fn named(test: NameTest, names: KnownNames<'_>) -> Result<Condition, QueryFlaw> {
-    let feeds = |fits: &dyn Fn(&FeedNames<'_>) -> bool| {
-        let fitting = names.feeds.iter().filter(|feed| fits(feed));
-        fitting.map(|feed| feed.key).collect::<BTreeSet<FeedKey>>()
-    };
+    let feeds = |fits: &dyn Fn(&QueriedFeed<'_>) -> bool| names.feeds_that(fits);
     let is_label = names.labels.iter().any(|label| test.is_label(label));
     let (feeds, flaw): (_, fn(String) -> FlawKind) = match test.kind {
         NameKind::Feed => (feeds(&|feed| test.is_called(feed)), FlawKind::NoFeed),

@@ -17,8 +17,8 @@ mod text_test;
 mod words;
 
 pub use condition::{
-    Condition, EntryState, FeedNames, Leaf, NameKind, NamePattern, NamePosition, NameTest, RowTest,
-    Subject, When,
+    Condition, EntryState, Leaf, NameKind, NamePattern, NamePosition, NameTest, QueriedFeed,
+    RowTest, Subject, When,
 };
 pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};
 pub use inside_links::{FoldedEntries, LinksInside, fold_entries, links_inside};

@@ -12,6 +12,7 @@ use super::text_length::LengthLimit;
 use super::text_test::{Attachment, EntryRegex, Term, TextField, TextTest};
 use super::words::{WordScanner, folded, is_dense};
 use crate::InputFlaw;
+use crate::words::frequency::RateLimit;
 
 /// A parsed query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -288,6 +289,7 @@ impl<'t> Parser<'t> {
             return match field.kind {
                 FieldKind::Text(of) => self.group(of),
                 FieldKind::Name(_)
+                | FieldKind::Rate
                 | FieldKind::Is
                 | FieldKind::After
                 | FieldKind::Before
@@ -339,6 +341,10 @@ impl<'t> Parser<'t> {
                 let is_longer = matches!(field.kind, FieldKind::Longer);
                 return Ok(Some(if is_longer { longer } else { longer.negated() }));
             }
+            FieldKind::Rate => Leaf::Rate(
+                RateLimit::typed(typed)
+                    .ok_or_else(|| (range.clone(), FlawKind::Rate(typed.to_owned())))?,
+            ),
             FieldKind::Age => Leaf::Row(
                 age(typed, self.zone)
                     .ok_or_else(|| (range.clone(), FlawKind::Age(typed.to_owned())))?,

@@ -43,6 +43,7 @@ fn brief(condition: &Condition) -> String {
             NamePattern::Is(name) => format!("{:?}={name}", test.kind),
             NamePattern::Regex(_) => format!("{:?}=/", test.kind),
         },
+        Condition::Leaf(Leaf::Rate(limit)) => format!("{limit:?}"),
         Condition::Leaf(Leaf::Row(RowTest::Is(state))) => format!("{state:?}"),
         Condition::Leaf(Leaf::Row(RowTest::Since(when))) => format!("since {}", instant(*when)),
         Condition::Leaf(Leaf::Row(RowTest::Before(when))) => format!("before {}", instant(*when)),
@@ -100,6 +101,7 @@ fn queries_are_read_as_conditions() {
         ("is:unread -is:starred", "(Unread & !Starred)"),
         ("after:2014 before:7d", "(since 2014-01-01 & before 2026-02-23)"),
         ("age:<3d OR age:>1y", "(since 2026-02-27 | before 2025-03-02)"),
+        ("-rate:<weekly", "!RateLimit { order: Less, class: 3 }"),
         ("-age:<3d", "!since 2026-02-27"),
     ] {
         let query = read(text, false).unwrap_or_else(|flaw| panic!("{text}: {flaw}"));
@@ -138,13 +140,13 @@ fn last_word_matches_as_a_prefix_while_typed() {
 }
 
 /// Wrong queries, each with the part that is marked and a part of the sentence.
-const WRONG: [(&str, &str, &str); 38] = [
+const WRONG: [(&str, &str, &str); 39] = [
     ("titel:x", "titel:", "there is no field 'titel:'; did you mean 'title:'?"),
     ("a fed:x", "fed:", "there is no field 'fed:'; did you mean 'feed:'?"),
     (
         "zzzzzz:x",
         "zzzzzz:",
-        "the fields are title, author, text, link, category, feed, tag, label, is, has, longer, shorter, age, after and before",
+        "the fields are title, author, text, link, category, feed, tag, label, is, has, longer, shorter, age, rate, after and before",
     ),
     ("é -titel:x", "titel:", "did you mean 'title:'?"),
     ("(wax titel:x)", "titel:", "did you mean 'title:'?"),
@@ -162,6 +164,7 @@ const WRONG: [(&str, &str, &str); 38] = [
         "'soon' is not a date; write 2014, 2014-03, 2014-03-05, or 7d for seven days ago",
     ),
     ("wax before:2014-13", "2014-13", "is not a date"),
+    ("rate:rare", "rare", "'rare' is not a frequency; write <weekly"),
     ("age:3d", "3d", "'3d' is not an age; write <3d"),
     ("age:<2014", "<2014", "is not an age"),
     ("wax age:<", "<", "is not an age"),

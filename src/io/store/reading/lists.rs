@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, GapKey, KeptEntry, TEXT_LOST};
-use backissue_core::schedule::{Frequency, KnownBy};
 use backissue_core::search::{FoldedEntries, Matching, SameArticles, folded};
 use chrono::{DateTime, Utc};
 
@@ -31,6 +30,9 @@ impl Store {
         if let Some(query) = &wanted.rebuild {
             if query.rare.is_none() || wanted.list != self.list_number {
                 self.frequencies.clear();
+            }
+            for (&feed, &frequency) in query.rare.iter().flat_map(|rare| &rare.frequencies) {
+                self.frequencies.entry(feed).or_insert(frequency);
             }
             self.order = self.ordered(query)?;
             self.joined = self.join(query.join.as_ref())?;
@@ -397,7 +399,7 @@ impl Store {
                 entries.sort_by_key(|(_, key)| Reverse(seen.get(key).copied().flatten()));
             }
             RowOrder::RareFirst => {
-                self.find_frequencies(&entries, query)?;
+                self.find_unranked(&entries, query)?;
                 let place = |key: EntryKey| match self.unranked.binary_search(&key) {
                     Ok(_) => usize::MAX,
                     Err(_) => self.frequencies.get(&key.feed).map_or(0, |known| known.rank()),
@@ -434,7 +436,7 @@ impl Store {
                 let rows = (0_u32..).zip(rows).filter(|(_, row)| row.flags.is_unread());
                 unread.extend(rows.map(|(seq, row)| (row.listed, EntryKey { feed, seq })));
             }
-            self.find_frequencies(&unread, query)?;
+            self.find_unranked(&unread, query)?;
             unread.retain(|(_, key)| self.unranked.binary_search(key).is_err());
             let rank = |feed| self.frequencies.get(&feed).map_or(0, |known| known.rank());
             let candidate =
@@ -471,9 +473,9 @@ impl Store {
         Ok(unread)
     }
 
-    /// Finds how often the feeds of entries publish, and which of the entries are not ordered by that: those that are read and were
-    /// read before the list was opened, and those of quiet feeds.
-    fn find_frequencies(
+    /// Finds which entries are not ordered by how often their feeds publish: those that are read and were read before the list was
+    /// opened, and those of quiet feeds.
+    fn find_unranked(
         &mut self,
         entries: &[(i64, EntryKey)],
         query: &ListQuery,
@@ -486,19 +488,6 @@ impl Store {
             {
                 self.unranked.push(key);
             }
-            if self.frequencies.contains_key(&key.feed) {
-                continue;
-            }
-            let known = if let Some(learned) = rare.learned.get(&key.feed) {
-                *learned
-            } else {
-                let rows = self.rows_of(key.feed)?.iter().filter(|row| row.flags.is_live());
-                let counted = Frequency::counted(&rows.map(|row| row.listed), rare.now.timestamp());
-                let stated = rare.stated.get(&key.feed);
-                let stated = stated.filter(|_| counted.known == KnownBy::Nothing);
-                stated.copied().unwrap_or(counted)
-            };
-            self.frequencies.insert(key.feed, known);
         }
         self.unranked.sort_unstable();
         Ok(())

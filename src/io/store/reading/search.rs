@@ -199,6 +199,8 @@ impl Store {
         condition.judge(&mut |leaf| match leaf {
             Leaf::Text(test) => known(test),
             Leaf::Name(test) => Some(self.filters.has_label(key, test)),
+            // It was replaced by feeds when the query was prepared.
+            Leaf::Rate(_) => None,
             // Any time will do, because ages were replaced by instants when the query was prepared.
             Leaf::Row(test) => {
                 Some(test.holds(key.feed, row.flags, row.listed, DateTime::UNIX_EPOCH))

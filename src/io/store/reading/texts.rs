@@ -9,18 +9,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use backissue_core::filters::{EntryFilter, PreparedFilters};
-use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flags, IndexRow, KeptEntry};
-use backissue_core::search::{EntryTexts, FeedNames, Subject};
+use backissue_core::history::{Counters, EntryBody, EntryKey, FeedKey, Flags, IndexRow, KeptEntry};
+use backissue_core::search::{EntryTexts, QueriedFeed, Subject};
+use backissue_core::words::frequency::Frequency;
 use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 
 use crate::engine::entries::entry_view::{FullText, LoadedEntry};
 use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES, PreviewTitle};
-use crate::engine::feeds::subscription::SubscriptionRecord;
+use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::io::store::chunks;
 use crate::io::store::handle::{
     AppliedFilters, Store, TextTables, feed_bytes, feed_of, number_of, numbered_key,
 };
+use crate::io::store::pack::Table;
 use crate::io::store::pack::database::PACK;
 use crate::io::store::pack::pack_file::is_at;
 use crate::io::{clock, codec};
@@ -40,6 +42,8 @@ impl Store {
             facts: self.facts.clone(),
             filter_hits: self.filter_hits.clone(),
             feeds: self.feeds.clone(),
+            state: self.state.clone(),
+            counters: self.counters.clone(),
             index: self.index.clone(),
             meta: self.meta.clone(),
             bodies: self.bodies.clone(),
@@ -136,7 +140,9 @@ impl Texts {
             let Some(record) = self.record(feed).filter(|record| record.ended.is_none()) else {
                 continue;
             };
-            let names = record.names(feed);
+            let rates = judge.looks_at_rates();
+            let names = record
+                .queried(feed, if rates { self.frequency(feed) } else { Frequency::default() });
             let judge = judge.for_feed(&names, now);
             if judge.is_empty() {
                 continue;
@@ -198,6 +204,11 @@ impl Texts {
         codec::decode(&bytes).ok()
     }
 
+    fn frequency(&self, feed: FeedKey) -> Frequency {
+        let Some(tables) = self.tables() else { return Frequency::default() };
+        frequency_in(&tables.state, &tables.counters, feed)
+    }
+
     /// Returns the labels that filters other than this one gave to entries.
     fn other_labels(&self, rule: &EntryFilter) -> Labels {
         let mut labels = Labels::new();
@@ -215,12 +226,24 @@ impl Texts {
     }
 }
 
+/// Returns how often a feed publishes, by its stored state and counters.
+pub(in crate::io::store) fn frequency_in(
+    state: &Table,
+    counters: &Table,
+    feed: FeedKey,
+) -> Frequency {
+    let stored = |table: &Table| table.get(feed_bytes(feed)).ok().flatten();
+    let counted = stored(counters).and_then(|bytes| codec::decode::<Counters>(&bytes).ok());
+    let state = stored(state).and_then(|bytes| codec::decode::<FeedState>(&bytes).ok());
+    state.unwrap_or_default().facts.frequency(counted.unwrap_or_default().counted)
+}
+
 /// The labels of entries.
 type Labels = BTreeMap<EntryKey, Vec<String>>;
 
 /// A feed whose entries are tested against a filter.
 struct LookedAt<'l> {
-    names: FeedNames<'l>,
+    names: QueriedFeed<'l>,
     rows: &'l [IndexRow],
     labels: &'l Labels,
     now: DateTime<Utc>,

@@ -405,6 +405,7 @@ impl Store {
             recount.shift(None, Some(row.flags));
         }
         let stored = self.counters_of(feed);
+        recount.counted = stored.as_ref().map_or(recount.counted, |stored| stored.counted);
         if !matches!(&stored, Ok(stored) if *stored == recount) {
             let mut text = format!("feed {feed}: its counts do not match its entries");
             if repair {

@@ -310,19 +310,15 @@ impl Store {
             }
             *item = SyncedItem::new(item.0, known);
         }
-        let result = FeedSynced {
-            new: merged.new,
-            edited: edited.edited,
-            marked: u32::try_from(flags.len()).unwrap_or(u32::MAX),
-            counters: merged.counters,
-        };
+        let marked = u32::try_from(flags.len()).unwrap_or(u32::MAX);
         self.sync_labels(sync, &mut synced)?;
         let mut batch = Batch::default();
         if synced != before {
             batch.insert(feed_bytes(feed), codec::encode(&synced)?);
         }
-        self.write(feed, merged, CommitParts::of_sync(hits, flags, batch))?;
-        Ok(result)
+        let merged = self.write(feed, merged, CommitParts::of_sync(hits, flags, batch))?;
+        let (new, edited) = (merged.new, edited.edited);
+        Ok(FeedSynced { new, edited, marked, counters: merged.counters })
     }
 
     /// Counts the entries of feeds whose marks were changed here and not yet confirmed by the server.

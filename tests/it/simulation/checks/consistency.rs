@@ -118,7 +118,8 @@ fn recount(machine: &mut Machine) -> Option<String> {
         let keys: Vec<EntryKey> =
             (0..counters.next_seq).map(|seq| EntryKey { feed, seq }).collect();
         let entries = machine.keeper.store().entries(&keys).unwrap();
-        let mut counted = Counters { next_seq: counters.next_seq, ..Counters::default() };
+        let Counters { next_seq, counted, .. } = counters;
+        let mut counted = Counters { next_seq, counted, ..Counters::default() };
         let mut ids = BTreeSet::new();
         for LoadedEntry { key, kept, flags, .. } in &entries {
             counted.shift(None, Some(*flags));

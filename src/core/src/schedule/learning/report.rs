@@ -13,9 +13,9 @@ use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
 use crate::feed::{DayOfWeek, Zone};
-use crate::schedule::Frequency;
 use crate::schedule::interval::rules::{ZoneClock, offset_words};
 use crate::words::duration_words;
+use crate::words::frequency::Frequency;
 
 /// Minimum number of publications for placing polls at specific times. With fewer, only an interval is used (`LEARN_MIN_UPDATES`).
 pub(super) const PUBLICATIONS_MIN: usize = 8;

@@ -1,6 +1,10 @@
 //! How often a feed publishes: in classes with words, and how that is known. Lists order feeds by it, and it explains itself.
 
-use crate::words::about_duration;
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use super::about_duration;
 
 /// Minimum number of publications from which a frequency is counted.
 const ENTRIES_MIN: u32 = 8;
@@ -24,11 +28,14 @@ const CLASSES: [(u32, &str); 9] = [
     (36_500, "more than hourly"),
     (u32::MAX, "over 100 a day"),
 ];
+/// Names of classes in a query such as `rate:<weekly`.
+const NAMED: [(&str, usize); 5] =
+    [("yearly", 0), ("monthly", 2), ("weekly", 3), ("daily", 5), ("hourly", 7)];
 /// Number of classes that come before feeds of which too little is known.
 const RARE_CLASSES: usize = 4;
 
 /// How often a feed publishes, and how that is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frequency {
     /// Publications a year.
     pub per_year: u32,
@@ -37,7 +44,7 @@ pub struct Frequency {
 }
 
 /// How it is known how often a feed publishes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KnownBy {
     /// It was learned from the feed's publications, recent ones counting more.
     Learning,
@@ -46,18 +53,19 @@ pub enum KnownBy {
     /// This number of entries was counted in this time before now, in seconds.
     Counting { entries: u32, seconds: i64 },
     /// Too little is known.
+    #[default]
     Nothing,
 }
 
 impl Frequency {
     /// Returns the frequency of a feed that was learned to have these publications a week.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    pub(super) fn of_week(per_week: f64) -> Self {
+    pub fn of_week(per_week: f64) -> Self {
         Self { per_year: (per_week * WEEKS_A_YEAR).round() as u32, known: KnownBy::Learning }
     }
 
     /// Returns the frequency that a publisher states as this interval, in seconds.
-    pub(super) fn of_interval(seconds: i64) -> Self {
+    pub fn of_interval(seconds: i64) -> Self {
         let per_year = u32::try_from(YEAR / seconds.max(1)).unwrap_or(u32::MAX);
         Self { per_year, known: KnownBy::Publisher }
     }
@@ -89,7 +97,7 @@ impl Frequency {
 
     /// Returns the place of the feed among others: the rarest first, and feeds of which too little is known after the rare ones.
     pub fn rank(self) -> usize {
-        let class = CLASSES.iter().position(|(most, _)| self.per_year <= *most).unwrap_or_default();
+        let class = self.class();
         match self.known {
             KnownBy::Nothing => RARE_CLASSES,
             KnownBy::Learning | KnownBy::Publisher | KnownBy::Counting { .. } => {
@@ -98,12 +106,16 @@ impl Frequency {
         }
     }
 
+    fn class(self) -> usize {
+        CLASSES.iter().position(|(most, _)| self.per_year <= *most).unwrap_or_default()
+    }
+
     /// Names the class of the frequency.
     pub fn words(self) -> &'static str {
         if self.known == KnownBy::Nothing {
             return "new here";
         }
-        CLASSES.iter().find(|(most, _)| self.per_year <= *most).map_or("", |(_, words)| words)
+        CLASSES.get(self.class()).map_or("", |(_, words)| words)
     }
 
     /// Says how the frequency is known, for example "about monthly: 5 entries in 16 weeks".
@@ -116,10 +128,38 @@ impl Frequency {
             KnownBy::Publisher => format!("{words}: its publisher says so"),
             KnownBy::Counting { entries, seconds } => {
                 let noun = if entries == 1 { "entry" } else { "entries" };
-                format!("{words}: {entries} {noun} in the last {}", about_duration(seconds))
+                format!("{words}: {entries} {noun} in {}", about_duration(seconds))
             }
             KnownBy::Nothing => format!("{words}: fewer than {ENTRIES_MIN} entries so far"),
         }
+    }
+}
+
+/// How often a feed must publish to be found by a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// How the class of the feed compares with `class`.
+    order: Ordering,
+    /// A class by its place in [`CLASSES`].
+    class: usize,
+}
+
+impl RateLimit {
+    /// Parses a limit: `<weekly` for feeds that publish more rarely than weekly, `>daily` for more often, or `monthly`.
+    pub fn typed(typed: &str) -> Option<Self> {
+        let (order, name) = match typed.split_at_checked(1)? {
+            ("<", name) => (Ordering::Less, name),
+            (">", name) => (Ordering::Greater, name),
+            _ => (Ordering::Equal, typed),
+        };
+        let name = name.trim().to_ascii_lowercase();
+        let (_, class) = NAMED.into_iter().find(|(known, _)| *known == name)?;
+        Some(Self { order, class })
+    }
+
+    /// Checks whether a feed publishes as often. Nothing is said of a feed of which too little is known.
+    pub fn holds(self, frequency: Frequency) -> bool {
+        frequency.known != KnownBy::Nothing && frequency.class().cmp(&self.class) == self.order
     }
 }
 
@@ -134,8 +174,6 @@ fn amount(per_year: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{Hints, Period, SyHint};
-    use crate::schedule::{Facts, Learned};
 
     const NOW: i64 = 1_790_000_000;
 
@@ -176,25 +214,38 @@ mod tests {
 
     #[test]
     fn each_frequency_says_how_it_is_known() {
-        let learned = |per_week| {
-            let learned = Some(Learned { per_week, ..Learned::default() });
-            Facts { learned, ..Facts::default() }.learned_frequency().unwrap()
-        };
-        let sy = Some(SyHint { period: Period::Monthly, frequency: 1, base: None });
-        let monthly = Facts { hints: Hints { sy, ..Hints::default() }, ..Facts::default() };
         let one_old = Frequency::counted(&[NOW + 9, NOW - 500 * DAY].into_iter(), NOW);
         let same_date = Frequency::counted(&std::iter::repeat_n(NOW - 60, 20), NOW);
         for (frequency, reason) in [
-            (every(700, 5), "about monthly: 5 entries in the last 117 d"),
+            (every(700, 5), "about monthly: 5 entries in 117 d"),
             (every(168, 3), "new here: fewer than 8 entries so far"),
             (same_date, "new here: fewer than 8 entries so far"),
-            (learned(7.2), "about daily: 7 a week, learned from its entries"),
-            (learned(1.1), "about weekly: 57 a year, learned from its entries"),
-            (learned(2000.0), "over 100 a day: 286 a day, learned from its entries"),
-            (monthly.stated_frequency().unwrap(), "about monthly: its publisher says so"),
-            (one_old, "about yearly: 0 entries in the last 364 d"),
+            (Frequency::of_week(7.2), "about daily: 7 a week, learned from its entries"),
+            (Frequency::of_week(1.1), "about weekly: 57 a year, learned from its entries"),
+            (Frequency::of_week(2000.0), "over 100 a day: 286 a day, learned from its entries"),
+            (Frequency::of_interval(30 * DAY), "about monthly: its publisher says so"),
+            (one_old, "about yearly: 0 entries in 364 d"),
         ] {
             assert_eq!(frequency.reason(), reason);
+        }
+    }
+
+    #[test]
+    fn limits_compare_classes() {
+        let (monthly, weekly, daily) = (every(700, 5), every(168, 12), every(24, 20));
+        for (typed, found) in [
+            ("<weekly", [true, false, false]),
+            ("weekly", [false, true, false]),
+            ("> Weekly", [false, false, true]),
+            (">daily", [false; 3]),
+            ("<hourly", [true; 3]),
+        ] {
+            let limit = RateLimit::typed(typed).unwrap();
+            assert_eq!([monthly, weekly, daily].map(|one| limit.holds(one)), found, "{typed}");
+            assert!(!limit.holds(Frequency::default()));
+        }
+        for typed in ["", "<", "<fortnightly", "<=weekly", "7"] {
+            assert_eq!(RateLimit::typed(typed), None, "{typed}");
         }
     }
 }
