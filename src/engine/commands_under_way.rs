@@ -1,10 +1,11 @@
 //! Checks whether work is in progress for some feeds, for a command that waits only for those feeds.
 
+use crate::engine::entries::rows::MarkedEntries;
 use std::collections::BTreeSet;
 
 use super::entries::ahead_work::TextsWanted;
 use super::state::Engine;
-use super::store_work::{Job, MarkedEntries};
+use super::store_work::Job;
 use backissue_core::history::FeedKey;
 
 /// Checks whether a poll, a request for a page or for a picture ahead, a walk through archives, learning, or a write is in progress
@@ -45,7 +46,7 @@ pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
             MarkedEntries::These(keys) | MarkedEntries::Listed(keys) => {
                 Some(keys.iter().map(|key| key.feed).collect())
             }
-            MarkedEntries::ListNumber(..) => None,
+            MarkedEntries::ListNumber(..) | MarkedEntries::Unread(_) => None,
         },
         Job::ReadNodes(_)
         | Job::EndUnread(..)

@@ -23,7 +23,7 @@ use super::entries::account_state::{AccountStatus, FeedSync, SyncProgress};
 use super::entries::ahead_work::{AheadPart, PictureTask, PictureTaskDone};
 use super::entries::entry_view::{FullText, ReadingPosition};
 use super::entries::interest::Reading;
-use super::entries::rows::{ListPart, RowsWanted};
+use super::entries::rows::{MarkedEntries, RowsWanted};
 use super::external::external_run::{ExternalRun, RunFailure, RunPurpose};
 use super::feeds::addition::{LoginToKeep, MoveIn, Subscribe};
 use super::feeds::setting_row::Chosen;
@@ -127,8 +127,8 @@ pub enum Request {
     DismissGap(FeedKey, GapKey),
     /// Set or clear a mark on entries.
     Mark(MarkChange),
-    /// Mark entries of the list with this number as read.
-    MarkListRead(u64, ListPart),
+    /// Mark entries of a list, or of feeds, as read.
+    MarkAllRead(MarkedEntries),
     /// Save a filter and apply it. A filter without a number is new.
     SaveFilter(Box<EntryFilter>),
     /// Set a label on entries by hand, or remove it.

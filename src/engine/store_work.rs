@@ -17,7 +17,7 @@ use super::entries::account_state::{FeedSync, FeedSynced};
 use super::entries::ahead_work::{PicturedText, TextsWanted};
 use super::entries::entry_view::{FullText, LoadedEntry, ReadingPosition};
 use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
-use super::entries::rows::{ListPart, RowsLoaded, RowsWanted};
+use super::entries::rows::{MarkedEntries, RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::moving::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use super::poll::poll_log::PollLogEntry;
@@ -176,17 +176,6 @@ pub enum Job {
     ForgetFeeds(Vec<FeedKey>),
     /// Writes the backup of a day, if there is no backup of this day yet, in parallel with other jobs.
     BackUp(NaiveDate),
-}
-
-/// The entries to set or clear a mark on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MarkedEntries {
-    /// The entries with these keys.
-    These(Vec<EntryKey>),
-    /// The entries in a part of the list with this number when the job starts.
-    ListNumber(u64, ListPart),
-    /// The entries that were in a list when the job started. Replaces [`Self::ListNumber`].
-    Listed(Vec<EntryKey>),
 }
 
 /// The subject of a job. The result of the job contains the subject, so that the engine can handle a failure.
@@ -475,7 +464,8 @@ impl Job {
             | Self::SaveFilters(_)
             | Self::SaveSearches(_) => JobSubject::Change,
             Self::Mark {
-                entries: MarkedEntries::ListNumber(..) | MarkedEntries::Listed(_),
+                entries:
+                    MarkedEntries::ListNumber(..) | MarkedEntries::Unread(_) | MarkedEntries::Listed(_),
                 ..
             }
             | Self::NoteElsewhere(..) => JobSubject::ListMark,

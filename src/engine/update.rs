@@ -205,7 +205,7 @@ fn requested(
         Request::RestoreWithdrawn(feed) => marks::restore_last(engine, feed),
         Request::DismissGap(feed, gap) => history_requests::dismiss(engine, feed, gap),
         Request::Mark(mark) => marks::set(engine, mark),
-        Request::MarkListRead(list, part) => marks::mark_list_read(engine, now, list, part),
+        Request::MarkAllRead(entries) => marks::mark_all_read(engine, now, entries),
         Request::SaveFilter(filter) => entry_filters::save(engine, now, *filter)?,
         Request::Label { name, keys, set } => entry_filters::label(engine, now, &name, keys, set)?,
         Request::RemoveFilter(id) => entry_filters::remove(engine, now, id),

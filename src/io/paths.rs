@@ -1,6 +1,7 @@
 //! Paths that the user types: expands `~`, completes paths on Tab, and writes subscriptions or entries to a file.
 
 use std::io;
+use std::path::Path;
 
 use super::named_files::{self, FileKind, NamedFile};
 use super::store::Texts;
@@ -68,6 +69,9 @@ pub(super) fn complete_path(typed: &str) -> Option<String> {
 }
 
 fn not_written(path: &str, error: &io::Error) -> ScreenInput {
+    if Path::new(&expand_home(path)).is_dir() {
+        return Input::Trouble(format!("'{path}' is a folder: add the name of a file")).into();
+    }
     Input::Trouble(format!("'{path}' cannot be written: {}", system_words(error))).into()
 }
 

@@ -343,7 +343,8 @@ pub fn show_marks(app: &mut App, changed: &MarksChanged) {
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
     let list = &mut app.ui.list;
     // Rows that were requested before may arrive with the flags of before.
-    if list.waiting {
+    let has_left = undone && keys.iter().any(|key| !list.keep.contains(key));
+    if list.waiting || has_left {
         (list.stale, list.is_due) = (true, true);
     }
     for row in &mut list.rows {

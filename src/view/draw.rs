@@ -33,8 +33,8 @@ const SMALLEST: (u16, u16) = (40, 12);
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
 /// Minimum width of the subscriptions pane if its width is configured, in columns.
 const FEEDS_COLUMNS_MIN: u16 = 20;
-/// Width of the text in a wide layout that the subscriptions pane leaves, in columns.
-const WIDE_TEXT_MIN: u16 = 58;
+/// Width of the text in a wide layout that the subscriptions pane leaves, in columns: lines of prose have 80.
+const WIDE_TEXT_MIN: u16 = 82;
 /// Width of the entry list that it leaves elsewhere, in columns.
 const TITLES_MIN: u16 = 68;
 

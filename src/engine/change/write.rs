@@ -2,10 +2,11 @@
 
 use super::undo_stack::PendingChange;
 use super::value::{Change, ChangeId, MarkChange};
+use crate::engine::entries::rows::MarkedEntries;
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::request::Effect;
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Job, MarkedEntries, StoreWork};
+use crate::engine::store_work::{Job, StoreWork};
 use backissue_core::history::FeedKey;
 
 /// Writes a change that is already shown. If the write fails, the change is reverted and its undo `step` is dropped.

@@ -23,6 +23,8 @@ pub enum Reading {
     Browsed,
     /// It was marked read without having been opened.
     Skipped,
+    /// Such a mark was undone.
+    NotSkipped,
 }
 
 /// The numbers of a day, or of several days.
@@ -45,7 +47,7 @@ impl ReadingCounts {
             Reading::Finished => &mut self.finished,
             Reading::Starred => &mut self.starred,
             Reading::Browsed => &mut self.browsed,
-            Reading::Skipped => &mut self.skipped,
+            Reading::Skipped | Reading::NotSkipped => &mut self.skipped,
         }
     }
 
@@ -71,7 +73,15 @@ impl Interest {
     pub fn count(&mut self, feed: FeedKey, day: i32, reading: Reading) {
         let days = self.0.entry(feed).or_default();
         let count = days.entry(day).or_default().of_mut(reading);
-        *count = count.saturating_add(1);
+        *count = match reading {
+            Reading::NotSkipped => count.saturating_sub(1),
+            Reading::Shown
+            | Reading::Opened
+            | Reading::Finished
+            | Reading::Starred
+            | Reading::Browsed
+            | Reading::Skipped => count.saturating_add(1),
+        };
         days.retain(|other, _| day.saturating_sub(*other) < DAYS);
     }
 
@@ -100,6 +110,8 @@ mod tests {
             (101, Reading::Opened),
             (101, Reading::Finished),
             (130, Reading::Skipped),
+            (130, Reading::Skipped),
+            (130, Reading::NotSkipped),
         ] {
             interest.count(feed, day, reading);
         }

@@ -14,10 +14,10 @@ use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::LaterStep;
 use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::entries::interest::{Interest, Reading};
-use crate::engine::entries::rows::ListPart;
+use crate::engine::entries::rows::MarkedEntries;
 use crate::engine::request::{Effect, Event, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Beside, Job, Marked, MarkedEntries, Showing};
+use crate::engine::store_work::{Beside, Job, Marked, Showing};
 
 /// Sets or clears a mark on entries and adds an undo step.
 pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
@@ -26,16 +26,14 @@ pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
     vec![change::write(engine, Change::Mark(mark), step)]
 }
 
-/// Marks entries as read: those that are in a part of a list when the store performs the job.
-pub fn mark_list_read(
+/// Marks entries as read that are known only when the store performs the job.
+pub fn mark_all_read(
     engine: &mut Engine,
     now: DateTime<Utc>,
-    list: u64,
-    part: ListPart,
+    entries: MarkedEntries,
 ) -> Vec<Effect> {
     let step = engine.undo.later(now, Vec::new());
-    let job =
-        Job::Mark { entries: MarkedEntries::ListNumber(list, part), flag: Flag::Read, value: true };
+    let job = Job::Mark { entries, flag: Flag::Read, value: true };
     vec![Effect::store_beside(job, Beside::Later(step))]
 }
 

@@ -146,6 +146,19 @@ pub enum ListPart {
     Before(DateTime<Utc>),
 }
 
+/// The entries to set or clear a mark on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MarkedEntries {
+    /// The entries with these keys.
+    These(Vec<EntryKey>),
+    /// The entries in a part of the list with this number when the job starts.
+    ListNumber(u64, ListPart),
+    /// The unread entries of these feeds when the job starts.
+    Unread(Vec<FeedKey>),
+    /// The entries that were in a list when the job started. Replaces the two above.
+    Listed(Vec<EntryKey>),
+}
+
 /// Source of the entries of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {

@@ -2,7 +2,7 @@
 //!
 //! Each undo step has a record of its own, whose key is the id of its change.
 
-use backissue_core::history::Merged;
+use backissue_core::history::{EntryKey, FeedKey, Merged};
 
 use super::super::codec;
 use super::error::StoreError;
@@ -11,8 +11,9 @@ use super::upkeep::recovery::note_seen;
 use super::upkeep::repair::StoreProblem;
 use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::LaterStep;
+use crate::engine::entries::rows::{ListQuery, MarkedEntries, RowKey, Scope, Show};
 use crate::engine::store_work::{
-    Answer, Beside, Job, MarkedEntries, StoreFailure, StoreWork, Stored, TodayCounts,
+    Answer, Beside, Job, StoreFailure, StoreWork, Stored, TodayCounts,
 };
 use crate::io::store::pack::{Batch, TableName};
 
@@ -31,13 +32,20 @@ impl Store {
     /// Replaces the list in a job that marks a list by the entries that the list has now, because another list may be open when the
     /// job is performed.
     pub fn fix_list(&mut self, work: &mut StoreWork) {
-        if let Job::Mark { entries, .. } = &mut work.job
-            && let MarkedEntries::ListNumber(list, part) = entries
-        {
+        if let Job::Mark { entries, .. } = &mut work.job {
             // If the index cannot be read, no entry is marked.
-            let listed = self.listed(*list, *part).unwrap_or_default();
-            *entries = MarkedEntries::Listed(listed);
+            let listed = match entries {
+                MarkedEntries::ListNumber(list, part) => self.listed(*list, *part),
+                MarkedEntries::Unread(feeds) => self.unread_of(std::mem::take(feeds)),
+                MarkedEntries::These(_) | MarkedEntries::Listed(_) => return,
+            };
+            *entries = MarkedEntries::Listed(listed.unwrap_or_default());
         }
+    }
+
+    fn unread_of(&mut self, feeds: Vec<FeedKey>) -> Result<Vec<EntryKey>, StoreError> {
+        let rows = self.ordered(&ListQuery::of(Scope::Feeds(feeds), Show::Unread))?;
+        Ok(rows.into_iter().filter_map(RowKey::entry).collect())
     }
 }
 
@@ -113,6 +121,7 @@ fn do_job(
                 MarkedEntries::These(keys) => (keys, false),
                 MarkedEntries::Listed(keys) => (keys, true),
                 MarkedEntries::ListNumber(list, part) => (store.listed(list, part)?, true),
+                MarkedEntries::Unread(feeds) => (store.unread_of(feeds)?, true),
             };
             let marked = store.mark_with_step(&keys, flag, value, step.as_ref())?;
             Some(Answer::Marked { flag, value, whole_list, step, marked })

@@ -9,7 +9,7 @@ use backissue_core::schedule::Pace;
 use chrono::{DateTime, Utc};
 
 use crate::engine::change::MarkChange;
-use crate::engine::entries::rows::{Row, RowKey};
+use crate::engine::entries::rows::{MarkedEntries, RowKey};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::{Request, TroubleAnswer};
@@ -119,9 +119,9 @@ fn say_marked(cx: &mut Cx<'_>) {
             return;
         }
         (false, _) => {
-            "{unsubscribe} {tags} {poll} {more-often} {less-often} {normally-often} act on all of them"
+            "{unsubscribe} {tags} {poll} {mark-all-read} {more-often} {less-often} {normally-often} act on all of them"
         }
-        (true, false) => "{toggle-read} and {star} act on all of them",
+        (true, false) => "{toggle-read}, {mark-all-read} and {star} act on all of them",
     };
     let (keys, ends) = (cx.app.ui.words(keys), cx.app.ui.words("{close} removes the marks"));
     let text = format!("{} marked · {keys} · {ends}", marked.words());
@@ -209,22 +209,42 @@ pub fn change_tags(cx: &mut Cx<'_>, typed: &str) {
     cx.say_undoable(format!("changed the tags of {count} feeds"));
 }
 
+/// Marks the marked entries, or all entries of the marked feeds, as read. Returns `false` if nothing is marked where the focus is.
+pub fn mark_read(cx: &mut Cx<'_>) -> bool {
+    let in_feeds = cx.app.ui.focus == Pane::Feeds;
+    if in_feeds && !cx.app.ui.marked.feeds.is_empty() {
+        let feeds = std::mem::take(&mut cx.app.ui.marked.feeds).into_iter().collect();
+        cx.ask(Request::MarkAllRead(MarkedEntries::Unread(feeds)));
+    } else if !in_feeds && !cx.app.ui.marked.entries.is_empty() {
+        let keys = take_marked_entries(cx.app);
+        cx.say_undoable(format!("{} marked read", keys.len()));
+        cx.ask(Request::Mark(MarkChange { keys, flag: Flag::Read, value: true }));
+    } else {
+        return false;
+    }
+    true
+}
+
+/// Returns the marked entries with those that share their rows, and removes the marks.
+fn take_marked_entries(app: &mut App) -> Vec<EntryKey> {
+    let marked = std::mem::take(&mut app.ui.marked.entries);
+    let rows = app.ui.list.rows.iter();
+    let rows = rows.filter(|row| row.key.entry().is_some_and(|key| marked.contains(&key)));
+    let folded = rows.flat_map(|row| &row.inside.entries).copied();
+    marked.iter().copied().chain(folded).collect()
+}
+
 /// Sets a flag on the marked entries, or clears the flag if all marked entries already have it. Returns `None` if no entry is
 /// marked.
 pub fn toggle_mark(cx: &mut Cx<'_>, flag: Flag) -> Option<()> {
     if cx.app.ui.focus != Pane::Entries || cx.app.ui.marked.entries.is_empty() {
         return None;
     }
-    let mut keys: Vec<EntryKey> =
-        std::mem::take(&mut cx.app.ui.marked.entries).into_iter().collect();
+    let mut keys = take_marked_entries(cx.app);
     let rows = cx.app.ui.list.rows.iter();
     let shown: BTreeMap<EntryKey, bool> =
         rows.filter_map(|row| Some((row.key.entry()?, row.flags.get(flag)))).collect();
     let value = keys.iter().any(|key| shown.get(key) == Some(&false));
-    let marked = |row: &&Row| row.key.entry().is_some_and(|key| keys.contains(&key));
-    let rows = cx.app.ui.list.rows.iter().filter(marked);
-    let folded: Vec<EntryKey> = rows.flat_map(|row| &row.inside.entries).copied().collect();
-    keys.extend(folded);
     let count = keys.len();
     keys.retain(|key| shown.get(key) != Some(&value));
     cx.ask(Request::Mark(MarkChange { flag, value, keys }));

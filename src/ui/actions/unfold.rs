@@ -7,7 +7,8 @@ use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
 use crate::ui::panes::load_rows;
 
-/// Unfolds the selected row. If it was unfolded before, its entries never share a row again because of the same page.
+/// Unfolds the selected row. If it was unfolded before, its entries never share a row again because of the same page; the third time
+/// takes that back.
 pub fn unfold(cx: &mut Cx<'_>) {
     let row = cx.app.ui.list.selected_row();
     let Some((row, key)) = row.and_then(|row| Some((row, row.key.entry()?))) else {
@@ -26,6 +27,19 @@ pub fn unfold(cx: &mut Cx<'_>) {
     let Some(links) = cx.app.ui.list.unfolded.get(&key).cloned() else {
         return cx.say("no other entry that links to the same page shares this row");
     };
-    cx.say("noted: not the same story");
+    let is_back = !cx.app.ui.list.noted_apart.insert(key);
+    if is_back {
+        cx.app.ui.list.noted_apart.remove(&key);
+        cx.app.ui.list.unfolded.retain(|_, other| *other != links);
+    }
+    let again = cx.app.ui.words("{unfold} again takes it back");
+    cx.say(if is_back {
+        "they share a row again".to_owned()
+    } else {
+        format!("noted: not the same story · {again}")
+    });
     cx.out.push(ask_store(ScreenRequest::KeepApart(links)));
+    if is_back {
+        load_rows::refresh_list(cx);
+    }
 }

@@ -84,8 +84,13 @@ macro_rules! command_table {
             }
             "Marking" {
                 ToggleRead "toggle-read" "N" ENTRIES "mark read or unread" => toggle_read;
-                MarkAllRead "mark-all-read" "A" ALL "mark this list read ({undo} undoes it)"
-                    => |cx| navigation::mark_list_read(cx, MarkPart::All);
+                MarkAllRead "mark-all-read" "A" ALL
+                    "mark this list, or the marked rows, read ({undo} undoes it)"
+                    => |cx| {
+                        if !marking::mark_read(cx) {
+                            navigation::mark_list_read(cx, MarkPart::All);
+                        }
+                    };
                 Star "star" "s" ENTRIES "star, or remove the star"
                     => |cx| toggle_flag(cx, Flag::Starred);
                 ReadLater "read-later" "d" ENTRIES

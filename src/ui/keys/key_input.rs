@@ -13,6 +13,7 @@ use crate::engine::backfill::elsewhere;
 use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::external::run_external;
 use crate::engine::feeds::addresses;
+use crate::engine::feeds::trouble::Remedy;
 use crate::engine::request::Request;
 use crate::ui::actions::{
     downloads, feeds, jump, marking, older, run_own, timeline, unfold, unsubscribe,
@@ -171,7 +172,7 @@ fn typed_command(cx: &mut Cx<'_>, key: Key) -> Option<Command> {
             }
             let keys = shown(&typed);
             let why = reason_for_nothing(cx.app.ui.settings.key_preset, &keys);
-            let why = cx.app.ui.words(why.unwrap_or("{help} shows the keys"));
+            let why = cx.app.ui.words(why.unwrap_or("{help} shows the keys")).replace('`', "");
             cx.say(format!("{keys} does nothing here · {why}"));
         }
     }
@@ -376,7 +377,14 @@ fn open_selected(cx: &mut Cx<'_>) {
         Pane::Feeds => {
             cx.app.ui.focus = Pane::Entries;
         }
-        Pane::Entries if attention::is_open(cx.app) => attention::apply_remedy(cx),
+        Pane::Entries if attention::is_open(cx.app) => {
+            let concern = attention::selected_concern(cx.app, cx.now);
+            let retried = concern.filter(|it| it.account.is_none() && it.remedy == Remedy::Retry);
+            match retried {
+                Some(concern) => feeds::poll_feeds(cx, Some(vec![concern.feed])),
+                None => attention::apply_remedy(cx),
+            }
+        }
         Pane::Entries => open_entry::open_selected(cx),
         Pane::Reader => {}
     }

@@ -53,9 +53,8 @@ pub fn open_plan(cx: &mut Cx<'_>, feed: FeedKey) {
     let Some(page) = build_page(cx.app, feed, cx.now, zone, &KnownPublications::default()) else {
         return;
     };
-    let row = cx.app.ui.list.selected_row().filter(|row| row.key.feed() == feed);
-    let frequency = row.and_then(|row| row.frequency);
-    let ranked = frequency.map(|known| format!("in this list as {}", known.reason()));
+    let ranked = cx.app.engine.feeds.get(&feed).map(|feed| feed.frequency().reason());
+    let ranked = ranked.map(|reason| format!("in lists as {reason}"));
     let (outline, publications, learned) = (None, None, None);
     let opened = PlanPane {
         feed,

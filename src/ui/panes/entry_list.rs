@@ -49,6 +49,8 @@ pub struct Listing {
     pub keep: BTreeSet<EntryKey>,
     /// Entries that the user gave rows of their own, with the pages that they had in common.
     pub unfolded: BTreeMap<EntryKey, BTreeSet<u64>>,
+    /// Selected entries of unfolded rows that were noted as not the same story.
+    pub noted_apart: BTreeSet<EntryKey>,
     /// The gaps that were inserted into the list when it was built.
     pub gaps: Vec<GapMark>,
     /// `true` while requested rows have not arrived yet.

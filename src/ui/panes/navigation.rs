@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use super::load_rows::{move_in_list, open_list};
 use super::{attention, search_pane};
 use crate::engine::change::MarkChange;
-use crate::engine::entries::rows::ListPart;
+use crate::engine::entries::rows::{ListPart, MarkedEntries};
 use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::Request;
 use crate::engine::wording::Span;
@@ -187,7 +187,7 @@ pub fn mark_list_read(cx: &mut Cx<'_>, marked: MarkPart) {
     let Some(part) = part else { return };
     list.keep.extend(list.rows.iter().filter_map(|row| row.key.entry()));
     let number = list.number;
-    cx.ask(Request::MarkListRead(number, part));
+    cx.ask(Request::MarkAllRead(MarkedEntries::ListNumber(number, part)));
 }
 
 #[cfg(test)]

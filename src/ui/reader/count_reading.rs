@@ -43,13 +43,15 @@ fn note_shown(app: &mut App) {
 pub fn note_marks(app: &mut App, changed: &MarksChanged) {
     let mark = &changed.mark;
     let reading = match mark.flag {
+        Flag::Read if changed.undone && !mark.value => Reading::NotSkipped,
+        Flag::Starred | Flag::Read if changed.undone || !mark.value => return,
         Flag::Starred => Reading::Starred,
         Flag::Read => Reading::Skipped,
         Flag::Opened | Flag::Hidden | Flag::FromHistory | Flag::Ended => return,
     };
     let open = app.ui.opening.or_else(|| app.ui.reader.as_ref().map(|reader| reader.entry.key));
     let is_opened = open.is_some_and(|key| mark.keys.contains(&key));
-    if changed.undone || !changed.stays || !mark.value {
+    if !changed.stays {
         return;
     }
     // With the entry that is open, the same article in other feeds is marked read.

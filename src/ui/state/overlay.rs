@@ -280,6 +280,7 @@ pub(in crate::ui) fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
                 is_command && words.iter().all(|word| help.contains(word) || is_called(word));
             // Scattered letters of a name say less than the beginning of another word for the command.
             let nearness = match typed.len() {
+                _ if item.name.to_lowercase() == typed.trim().to_lowercase() => 3,
                 3.. if is_command && item.name.contains(typed) => 2,
                 3.. if by_help && words.iter().any(is_called) => 1,
                 _ => 0,

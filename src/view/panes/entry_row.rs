@@ -132,8 +132,8 @@ fn two_lines(
 pub(super) fn same_articles(app: &App, row: &Row) -> Option<String> {
     let names = row.also.iter().map(|(key, _)| key).chain(&row.inside.entries);
     let names = names.map(|key| feed_name(app, key.feed)).collect::<Vec<_>>();
-    let why = same_link_inside(row).map(|why| format!(" ({why})")).unwrap_or_default();
-    (!names.is_empty()).then(|| format!("also in {}{why}", names.join(", ")))
+    let also = if row.inside.entries.is_empty() { "also in" } else { "the same link in" };
+    (!names.is_empty()).then(|| format!("{also} {}", names.join(", ")))
 }
 
 /// Explains a row that shows several entries because their texts link to the same page.

@@ -74,11 +74,13 @@ fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line
             let name = load_rows::find_search(app, *id).map_or("", |search| search.name.as_str());
             ("⌕", name, unread, weight)
         }
-        FeedsRow::Tag(tag, _) => {
+        FeedsRow::Tag(tag, feeds) => {
+            let is_marked = feeds.iter().all(|feed| app.ui.marked.feeds.contains(feed));
+            let mark = if is_marked { MARKED_SIGN } else { " " };
             let sign = if feeds_pane::is_folded(app, row) { "▸" } else { "▾" };
             let indent = " ".repeat(feeds_pane::depth(tag).saturating_mul(INDENT_CELLS));
             let name = tag.rsplit('/').next().unwrap_or_default();
-            let left = format!(" {indent}{sign} {name}");
+            let left = format!("{mark}{indent}{sign} {name}");
             return counted_line(&left, &count_text(app, unread), width, theme::HEADING);
         }
         FeedsRow::Feed(key, below) => {

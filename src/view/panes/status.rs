@@ -14,6 +14,7 @@ use ratatui::widgets::{Clear, Paragraph};
 use crate::engine::backfill::walks;
 use crate::engine::downloads::progress;
 use crate::engine::entries::account_state::SyncProgress;
+use crate::engine::entries::rows::RowKey;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble;
 use crate::engine::politeness::host_queue::{WaitsFor, is_loopback, site_of};
@@ -346,15 +347,10 @@ const READER: [Hint; 5] = [
     ("open-in-browser", "browser"),
     ("back", "back"),
 ];
-const ATTENTION: [Hint; 5] = [
-    ("open", "fix"),
-    ("toggle-read", "dismiss"),
-    ("unsubscribe", "unsubscribe"),
-    ("undo", "undo"),
-    ("back", "back"),
-];
+const GAP: [Hint; 3] = [("open", "go on"), ("next-unread", "next unread"), ("search", "search")];
 const STORE: [Hint; 2] = [("open", "fix"), ("back", "back")];
-const NO_TROUBLE: [Hint; 2] = [("undo", "undo"), ("back", "back")];
+/// In the Attention list; the selected row names its own keys.
+const ATTENTION: [Hint; 2] = [("undo", "undo"), ("back", "back")];
 const PLAN: [Hint; 5] = [
     ("poll", "check now"),
     ("more-often", "more often"),
@@ -419,12 +415,14 @@ fn hints(app: &App, now: DateTime<Utc>) -> &'static [Hint] {
         (None, Pane::Feeds) => &FEEDS,
         (None, Pane::Entries) if attention::is_open(app) => {
             match attention::selected_concern(app, now) {
-                Some(concern) if concern.feed != trouble::STORE => &ATTENTION,
-                Some(_) => &STORE,
-                None => &NO_TROUBLE,
+                Some(concern) if concern.feed == trouble::STORE => &STORE,
+                Some(_) | None => &ATTENTION,
             }
         }
-        (None, Pane::Entries) => &ENTRIES,
+        (None, Pane::Entries) => match app.ui.list.selected_row().map(|row| row.key) {
+            Some(RowKey::Gap(..)) => &GAP,
+            Some(RowKey::Entry(_)) | None => &ENTRIES,
+        },
         (None, Pane::Reader) => &READER,
         (Some(Overlay::Plan(_)), _) => &PLAN,
         (Some(Overlay::Timetable(_)), _) => &TIMETABLE,

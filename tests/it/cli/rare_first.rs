@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use backissue::engine::entries::rows::{
-    ListQuery, RareTerms, Row, RowKey, RowOrder, RowsWanted, Scope, Show,
+    JoinBy, ListQuery, RareTerms, Row, RowKey, RowOrder, RowsWanted, Scope, Show,
 };
 use backissue::engine::feeds::subscription::SavedSubscription;
 use backissue::io::clock;
@@ -106,7 +106,13 @@ fn feeds_of_a_list_come_in_order_with_true_reasons() {
     let frequency = |feed: &SavedSubscription| feed.state.facts.frequency(feed.counters.counted);
     let frequencies = saved.iter().map(|feed| (feed.key, frequency(feed))).collect();
     let rare = RareTerms { frequencies, quiet: Default::default() };
-    let rebuild = Some(query(Show::Unread, RowOrder::RareFirst, Some(Box::new(rare))));
+    let plain = query(Show::Unread, RowOrder::RareFirst, Some(Box::new(rare)));
+    let folded = ListQuery { join: Some(JoinBy::Link), ..plain.clone() };
+    let one = |rebuild| RowsWanted { rebuild: Some(rebuild), ..RowsWanted::at(1, 0, 2000) };
+    let rows = store.rows_wanted(&one(folded)).unwrap().rows;
+    assert!(rows.iter().any(|row| !row.inside.entries.is_empty()));
+    assert!(rows.is_sorted_by_key(|row| row.frequency.unwrap().rank()), "with folded rows");
+    let rebuild = Some(plain);
     let loaded = store.rows_wanted(&RowsWanted { rebuild, ..RowsWanted::at(1, 0, 2000) }).unwrap();
     let mut rows = loaded.rows;
     let rest = RowsWanted::at(1, rows.len(), loaded.total - rows.len());

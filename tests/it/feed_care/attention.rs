@@ -55,7 +55,7 @@ fn problems_are_two_lines_each_and_the_selected_one_says_all() {
         let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap();
         let title = |text: &str| line(&format!("│ {text}"));
         assert!(first.contains(&(title("Tower") - title("Orchard"))), "{screen}");
-        assert!(screen.contains("Enter fix   N dismiss"), "{screen}");
+        assert!(screen.contains("⏎ retry now · N noted"), "{screen}");
     }
     world.press("qgj");
     world.press("!");

@@ -84,7 +84,11 @@ fn marked_entries_are_starred_and_marked_read_together() {
     let mut world = world();
     world.press("lxxx");
     assert_eq!(world.app.ui.marked.entries.len(), 3);
-    assert!(bottom(&mut world).starts_with("3 entries marked · N and s"), "{}", bottom(&mut world));
+    assert!(
+        bottom(&mut world).starts_with("3 entries marked · N, A and s"),
+        "{}",
+        bottom(&mut world)
+    );
     world.press("s");
     assert_eq!((world.app.engine.starred(), world.notice()), (3, "3 starred · u undo"));
     world.press("gxGXN");
@@ -179,4 +183,19 @@ fn bulk_change_is_one_undo_step_beyond_the_step_limit() {
     assert_eq!(world.app.engine.feeds.len(), 5);
     world.press("u");
     assert_eq!(world.app.engine.feeds.len(), 305);
+}
+
+#[test]
+fn marked_feeds_are_marked_read_instead_of_the_list() {
+    let mut world = world();
+    world.press("jjjjjxGx");
+    assert_eq!(world.app.engine.unread(), 5);
+    world.press("A");
+    let unread = |world: &World| {
+        (1..=5).map(|number| world.feed(number).counters.unread).collect::<Vec<_>>()
+    };
+    assert_eq!(unread(&world), [0, 0, 0, 1, 0]);
+    assert!(world.app.ui.marked.is_empty());
+    world.press("u");
+    assert_eq!(unread(&world), [1; 5]);
 }

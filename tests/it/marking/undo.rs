@@ -400,5 +400,5 @@ fn with_the_keys_of_newsboat_u_shows_the_links() {
     world.press("<esc>Y");
     assert_eq!(world.app.engine.unread(), 6);
     world.press("C");
-    assert!(world.notice().contains("press `A` on the list 'All unread'"), "{}", world.notice());
+    assert!(world.notice().contains("press A on the list 'All unread'"), "{}", world.notice());
 }

@@ -23,9 +23,11 @@ fn what_is_read_is_counted_by_feed() {
     world.press("<enter>so");
     let read = ReadingCounts { opened: 1, finished: 1, starred: 1, browsed: 1, ..shown(2) };
     assert_eq!(counts(&world), [read, shown(1)]);
-    world.press("qAu");
+    world.press("qA");
     let skipped = ReadingCounts { skipped: 1, ..read };
     assert_eq!(counts(&world), [skipped, ReadingCounts { skipped: 1, ..shown(1) }]);
+    world.press("u");
+    assert_eq!(counts(&world), [read, shown(1)], "undone");
     world.app.ui.settings.interest = false;
     world.press("jN");
     assert!(world.app.engine.interest.is_empty());

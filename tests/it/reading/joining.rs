@@ -115,8 +115,11 @@ fn a_story_is_unfolded_and_remembered_as_several() {
     assert_eq!(world.titles(), ["Of wax", "Ladders", "A long answer", "Apples"]);
     world.press("hjk");
     assert_eq!(world.titles(), ["Ladders", "Apples"], "the list was opened again");
-    world.press("<enter>jYY");
-    assert_eq!(world.notice(), "noted: not the same story");
+    world.press("<enter>jYYY");
+    assert_eq!(world.notice(), "they share a row again");
+    assert_eq!(world.titles(), ["Ladders", "Apples"]);
+    world.press("YY");
+    assert_eq!(world.notice(), "noted: not the same story · Y again takes it back");
     world.press("hjk");
     assert_eq!(world.titles().len(), 4);
     world.end_and_come_back();

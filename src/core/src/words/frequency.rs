@@ -130,7 +130,9 @@ impl Frequency {
                 let noun = if entries == 1 { "entry" } else { "entries" };
                 format!("{words}: {entries} {noun} in {}", about_duration(seconds))
             }
-            KnownBy::Nothing => format!("{words}: fewer than {ENTRIES_MIN} entries so far"),
+            KnownBy::Nothing => {
+                format!("{words}: fewer than {ENTRIES_MIN} entries in less than eight weeks")
+            }
         }
     }
 }
@@ -218,8 +220,8 @@ mod tests {
         let same_date = Frequency::counted(&std::iter::repeat_n(NOW - 60, 20), NOW);
         for (frequency, reason) in [
             (every(700, 5), "about monthly: 5 entries in 117 d"),
-            (every(168, 3), "new here: fewer than 8 entries so far"),
-            (same_date, "new here: fewer than 8 entries so far"),
+            (every(168, 3), "new here: fewer than 8 entries in less than eight weeks"),
+            (same_date, "new here: fewer than 8 entries in less than eight weeks"),
             (Frequency::of_week(7.2), "about daily: 7 a week, learned from its entries"),
             (Frequency::of_week(1.1), "about weekly: 57 a year, learned from its entries"),
             (Frequency::of_week(2000.0), "over 100 a day: 286 a day, learned from its entries"),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backissue_core::history::{FeedKey, MergedEntry};
+use backissue_core::history::{EntryKey, FeedKey, MergedEntry};
 use backissue_core::search::{LinksInside, fold_entries, links_inside};
 
 use super::same_links::JOINED_MAX;
@@ -110,13 +110,22 @@ impl Store {
             }
         }
         self.folded_inside = fold_entries(self.links_inside()?, &listed, &apart);
-        let folded: BTreeSet<RowKey> = self
-            .folded_inside
-            .values()
-            .flat_map(|fold| &fold.entries)
-            .map(|key| RowKey::Entry(*key))
-            .collect();
-        self.order.retain(|row| !folded.contains(row));
+        let folds = self.folded_inside.iter();
+        let of_fold =
+            folds.flat_map(|(shown, fold)| fold.entries.iter().map(move |key| (*key, *shown)));
+        let shown_as: BTreeMap<EntryKey, EntryKey> = of_fold.collect();
+        // Ordered by rarity, the row stands where the one of the rarest feed would stand.
+        let takes_first = query.rare.is_some();
+        let mut placed = BTreeSet::new();
+        self.order.retain_mut(|row| {
+            let Some(key) = row.entry() else { return true };
+            let Some(&shown) = shown_as.get(&key) else { return placed.insert(key) };
+            if takes_first && placed.insert(shown) {
+                *row = RowKey::Entry(shown);
+                return true;
+            }
+            false
+        });
         Ok(())
     }
 
@@ -125,13 +134,16 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Remembers that entries which link to these pages are not the same story.
+    /// Remembers that entries which link to these pages are not the same story, or forgets it if it is known.
     pub(in crate::io::store) fn keep_apart(
         &mut self,
         links: &BTreeSet<u64>,
     ) -> Result<(), StoreError> {
         let mut apart = self.apart()?;
-        if apart.len() < APART_MAX {
+        if links.is_subset(&apart) {
+            apart.retain(|link| !links.contains(link));
+            self.put(TableName::Facts, APART_KEY, codec::encode(&apart)?)?;
+        } else if apart.len() < APART_MAX {
             apart.extend(links);
             self.put(TableName::Facts, APART_KEY, codec::encode(&apart)?)?;
         }

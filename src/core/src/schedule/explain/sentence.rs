@@ -5,6 +5,7 @@
 use chrono::{DateTime, Timelike, Utc};
 use chrono_tz::Tz;
 
+use crate::feed::text::counted_words;
 use crate::schedule::facts::{Facts, FeedStatus};
 use crate::schedule::holds::cache::counted;
 use crate::schedule::holds::retry_after::{Wait, WaitHeader};
@@ -201,10 +202,11 @@ fn learned_reason(facts: &Facts, decision: &Decision, zone: Tz) -> String {
         return "that matches when it has posted so far".to_owned();
     };
     let rhythm = &plan.rhythm;
-    let posts = rhythm.posts_words();
     if !plan.is_placed() {
-        return format!("it {} {}", posts.plain, rhythm.rate_words());
+        let posts = counted_words(rhythm.publications, "post", "posts");
+        return format!("that suits its {posts} in twelve weeks");
     }
+    let posts = rhythm.posts_words();
     let set_times = rhythm.has_set_times();
     match decision.due.filter(|_| set_times).and_then(|at| plan.peak_before(at)) {
         Some((published, days)) => {

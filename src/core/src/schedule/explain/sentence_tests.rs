@@ -169,7 +169,7 @@ fn well_learned_habits_are_usual_and_others_tentative() {
         "Next poll around 19:30, because it seems to post in the evening"
     );
     let few = told(&evenings(4), "03-02 10:00");
-    assert!(few.ends_with("because it seems to post about once a day"), "{few}");
+    assert!(few.ends_with("because that suits its 4 posts in twelve weeks"), "{few}");
     let plan = decide_time(&evenings(42), at("03-02 10:00"), 0.0);
     let auckland = plan_sentence(&evenings(42), &plan, at("03-02 10:00"), Tz::Pacific__Auckland);
     assert_eq!(
