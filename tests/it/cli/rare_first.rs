@@ -107,9 +107,9 @@ fn feeds_of_a_list_come_in_order_with_true_reasons() {
     let frequencies = saved.iter().map(|feed| (feed.key, frequency(feed))).collect();
     let rare = RareTerms { frequencies, quiet: Default::default() };
     let plain = query(Show::Unread, RowOrder::RareFirst, Some(Box::new(rare)));
-    let folded = ListQuery { join: Some(JoinBy::Link), ..plain.clone() };
+    let joining = ListQuery { join: Some(JoinBy::Link), ..plain.clone() };
     let one = |rebuild| RowsWanted { rebuild: Some(rebuild), ..RowsWanted::at(1, 0, 2000) };
-    let rows = store.rows_wanted(&one(folded)).unwrap().rows;
+    let rows = store.rows_wanted(&one(joining)).unwrap().rows;
     assert!(rows.iter().any(|row| !row.inside.entries.is_empty()));
     assert!(rows.is_sorted_by_key(|row| row.frequency.unwrap().rank()), "with folded rows");
     let rebuild = Some(plain);
