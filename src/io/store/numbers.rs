@@ -57,21 +57,27 @@ impl Store {
         Ok(self.numbers.get_or_insert_default())
     }
 
-    /// Reads the records of numbers. If one is missing or damaged, new numbers are given, after those that are known.
+    /// Reads the records of numbers. If one is missing or damaged, new numbers are given, after all that are known.
     fn read_numbers(&self) -> Result<GivenNumbers, StoreError> {
-        let Some(bytes) = self.facts.get(NUMBERS_KEY)? else { return Ok(GivenNumbers::default()) };
-        let epoch: Epoch = codec::decode(&bytes).unwrap_or_default();
+        let bytes = self.facts.get(NUMBERS_KEY)?;
+        let epoch = bytes.and_then(|bytes| codec::decode::<Epoch>(&bytes).ok()).unwrap_or_default();
         let mut numbers = GivenNumbers { epoch, ..GivenNumbers::default() };
-        for place in 0..epoch.records as usize {
+        let (count, mut last) = (epoch.records as usize, 0);
+        for place in 0.. {
             let bytes = self.facts.get(record_key(place))?;
+            // More of them are left of an earlier epoch, or if it is unknown how many there are.
+            if bytes.is_none() && place >= count {
+                break;
+            }
             let record =
                 bytes.and_then(|bytes| codec::decode_compressed::<NumberRecord>(&bytes).ok());
-            numbers.records.extend(record.filter(|record| record.epoch == epoch.first));
+            let run = record.as_ref().and_then(|record| record.runs.last());
+            last = run.and_then(|run| run.entries().last()).map_or(last, |(it, _)| it.max(last));
+            let is_current = |record: &NumberRecord| place < count && record.epoch == epoch.first;
+            numbers.records.extend(record.filter(is_current));
         }
-        let last = numbers.records.last().and_then(|record| record.runs.last());
-        let last = last.and_then(|run| run.entries().last()).map_or(0, |(number, _)| number);
-        if numbers.records.len() != epoch.records as usize || last != epoch.last {
-            let epoch = Epoch { last: epoch.last, ..Epoch::default() };
+        if numbers.records.len() != count || last != epoch.last {
+            let epoch = Epoch { last: last.max(epoch.last), ..Epoch::default() };
             return Ok(GivenNumbers { epoch, ..GivenNumbers::default() });
         }
         numbers.note_all();

@@ -13,6 +13,7 @@ mod target;
 
 use super::*;
 use crate::io::clock;
+use crate::io::store::given_numbers::{NUMBERS_KEY, record_key};
 
 #[test]
 fn records_and_backups_are_read_or_refused_and_round_trip() {
@@ -49,5 +50,45 @@ fn there_is_an_example_of_every_kind_of_record() {
         ("steps of undo", read_as(&reads::<SavedStep>)),
     ] {
         assert!(found > 0, "{what}");
+    }
+}
+
+#[test]
+fn damaged_numbers_are_replaced_and_none_is_given_twice() {
+    let numbers = |store: &mut Store| {
+        // This reads the records.
+        store.numbered(&[]).unwrap();
+        let given = store.numbers.as_ref().unwrap().of_feed(FEED);
+        given.iter().copied().collect::<BTreeSet<u64>>()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    fill(&mut store);
+    store.give_numbers(1_000).unwrap();
+    let mut given = numbers(&mut store);
+    let count = given.len();
+    assert!(count > 9);
+    let wild = PIECES.concat();
+    let sealed = codec::seal(&wild);
+    let other = codec::encode_compressed(&NumberRecord::default()).unwrap();
+    let (head, record) = (NUMBERS_KEY.to_vec(), record_key(0));
+    for (key, bytes) in [
+        (&record, wild.clone()),
+        (&head, sealed.clone()),
+        (&record, sealed),
+        (&record, other),
+        (&head, wild),
+        (&record, Vec::new()),
+    ] {
+        store.put(TableName::Facts, key, bytes.clone()).unwrap();
+        store.numbers = None;
+        // The clock stands still: what was given is known from the other record.
+        assert!(store.give_numbers(1_000).unwrap(), "{bytes:?}");
+        let after = numbers(&mut store);
+        assert!(after.is_disjoint(&given), "{bytes:?}: {after:?}");
+        assert_eq!(after.len(), count);
+        store.numbers = None;
+        assert_eq!(numbers(&mut store), after, "the new ones stay");
+        given.extend(after);
     }
 }
