@@ -19,7 +19,7 @@ use crate::engine::settings::Join;
 use crate::engine::state::Engine;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
-use crate::io::store::{DeviceChange, DeviceStep};
+use crate::io::store::{DeviceChange, DeviceRecord, DeviceStep};
 
 /// Most addresses that a device adds in an hour.
 const ADDED_MAX: usize = 20;
@@ -322,22 +322,32 @@ fn arrange(
 
 /// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
 pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
-    let (device, now) = (device.to_owned(), clock::now());
-    let name = device.clone();
+    let (device, name) = (device.to_owned(), device.to_owned());
     let asked = handle.visit(move |host| held_removals::words(host.engine(), &name))?;
     if let Some(what) = asked {
         handle.arrive(Request::AnswerDevice(device, false))?;
         return Ok(Some(format!("the request to {what}")));
     }
+    undo_step(handle, device, None)
+}
+
+/// Takes back the last step of a device; if a time is given, only if the step is of that time.
+pub(super) fn undo_step(
+    handle: &LoopHandle,
+    device: String,
+    of: Option<String>,
+) -> Result<Option<String>, ReplyFault> {
+    let now = clock::now();
     let step = handle.look(move |store| {
         if !store.device_records()?.contains_key(&device) {
             return Ok(None);
         }
-        store.change_device(&device, now, |record| Some(record.steps.pop())).map(Option::flatten)
+        let is_meant = |step: &mut DeviceStep| of.is_none_or(|of| of == step.at.to_rfc3339());
+        let take = |record: &mut DeviceRecord| Some(record.steps.pop_if(is_meant));
+        store.change_device(&device, now, take).map(Option::flatten)
     })?;
     let Some(step) = step else { return Ok(None) };
-    let words = step.changes.first().map(words_of).unwrap_or_default();
-    let more = step.changes.len().saturating_sub(1);
+    let words = step_words(&step);
     for change in step.changes.into_iter().rev() {
         let request = match change {
             DeviceChange::Marked(change) => Request::Mark(change.reversed()),
@@ -350,8 +360,26 @@ pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, 
         };
         handle.arrive(request)?;
     }
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    Ok(Some(format!("{words}{more}, of {}", step.at.format("%Y-%m-%d %H:%M UTC"))))
+    Ok(Some(format!("{words}, of {}", step.at.format("%Y-%m-%d %H:%M UTC"))))
+}
+
+/// Returns the time of the last step of a device, and the step in words.
+pub(super) fn last_step(
+    handle: &LoopHandle,
+    device: &str,
+) -> Result<Option<(String, String)>, ReplyFault> {
+    let device = device.to_owned();
+    let record = handle.look(move |store| Ok(store.device_records()?.remove(&device)))?;
+    let step = record.and_then(|mut record| record.steps.pop());
+    Ok(step.map(|step| (step.at.to_rfc3339(), step_words(&step))))
+}
+
+fn step_words(step: &DeviceStep) -> String {
+    let words = step.changes.first().map(words_of).unwrap_or_default();
+    match step.changes.len().saturating_sub(1) {
+        0 => words,
+        more => format!("{words} and {more} more"),
+    }
 }
 
 fn words_of(change: &DeviceChange) -> String {

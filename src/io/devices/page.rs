@@ -36,7 +36,7 @@ pub(super) fn answer(
     token: &str,
 ) -> Result<DeviceReply, ReplyFault> {
     let text = match (call.path.as_str(), call.form.as_deref()) {
-        ("/", None) => list(handle, &ListAsked::read(&call.query), token)?,
+        ("/", None) => list(handle, call, token)?,
         ("/feeds", None) => page_html::list(&handle.visit(|host| feeds(host.engine()))?, token),
         ("/entry", None) => entry(handle, &call.query, token)?,
         ("/mark", Some(form)) => {
@@ -182,6 +182,7 @@ impl ListAsked {
             rows: Vec::new(),
             empty: "No entries are here.".to_owned(),
             older: None,
+            undo: None,
             place: self.written(),
         }
     }
@@ -212,12 +213,14 @@ fn feeds(engine: &Engine) -> ListShown {
     ListShown { heading: "Feeds".to_owned(), rows: rows.collect(), ..shown }
 }
 
-fn list(handle: &LoopHandle, asked: &ListAsked, token: &str) -> Result<String, ReplyFault> {
-    let (now, wanted) = (clock::now(), asked.clone());
+fn list(handle: &LoopHandle, call: &DeviceCall, token: &str) -> Result<String, ReplyFault> {
+    let (now, asked) = (clock::now(), ListAsked::read(&call.query));
+    let wanted = asked.clone();
     let (mut shown, query) = handle.visit(move |host| {
         let engine = host.engine();
         (wanted.page(engine, now), wanted.query(engine, now))
     })?;
+    shown.undo = changes::last_step(handle, &call.device)?;
     let query = match query {
         Ok(query) => query,
         Err(why) => {
@@ -316,10 +319,16 @@ fn entry(handle: &LoopHandle, query: &str, token: &str) -> Result<String, ReplyF
     Ok(page_html::entry(&shown, token))
 }
 
-/// Sets a mark of the entries in a form, as a step of the device. Returns the page to show next.
+/// Sets a mark of the entries in a form, as a step of the device, or takes back its last step. Returns the page to show next.
 fn mark(handle: &LoopHandle, device: &str, form: &str) -> Result<String, ReplyFault> {
     let set = field(form, "set").unwrap_or_default();
+    let place = ListAsked::read(&field(form, "in").unwrap_or_default());
     let (flag, value) = match set.as_str() {
+        "undo" => {
+            let step = Some(field(form, "step").unwrap_or_default());
+            changes::undo_step(handle, device.to_owned(), step)?;
+            return Ok(place.address());
+        }
         "read" => (Flag::Read, true),
         "unread" => (Flag::Read, false),
         "starred" => (Flag::Starred, true),
@@ -332,7 +341,6 @@ fn mark(handle: &LoopHandle, device: &str, form: &str) -> Result<String, ReplyFa
     let known: BTreeSet<FeedKey> =
         handle.visit(|host| host.engine().feeds.keys().copied().collect())?;
     let keys: Vec<EntryKey> = keys.into_iter().filter(|key| known.contains(&key.feed)).collect();
-    let place = ListAsked::read(&field(form, "in").unwrap_or_default());
     let next = match keys.first().filter(|_| field(form, "to").is_some()) {
         Some(key) => format!("entry?id={key}&in={}", query_value(&place.written())),
         None => place.address(),

@@ -25,6 +25,8 @@ pub(super) struct ListShown {
     pub empty: String,
     /// Address of the next page.
     pub older: Option<String>,
+    /// The last step of the device, which can be taken back: its time, and what it was.
+    pub undo: Option<(String, String)>,
     /// This list as a query, to come back to.
     pub place: String,
 }
@@ -133,6 +135,11 @@ pub(super) fn list(shown: &ListShown, token: &str) -> String {
     if fields.len() > 1 {
         body += &button("mark", token, &fields, ("read", "Mark the entries above as read"));
     }
+    if let Some((step, words)) = &shown.undo {
+        let fields = [("in", shown.place.as_str()), ("step", step)];
+        body +=
+            &button("mark", token, &fields, ("undo", &format!("Undo: {}", escaped_text(words))));
+    }
     body += &button("logout", token, &[], ("", "Log out"));
     document(&format!("{} – backissue", shown.heading), &body)
 }
@@ -218,6 +225,7 @@ mod tests {
                     RowShown::Feed { address: wild.into(), title: wild.into(), about: wild.into() },
                 ],
                 older: Some(wild.into()),
+                undo: Some((wild.into(), wild.into())),
                 place: wild.into(),
                 empty: wild.into(),
             },
