@@ -9,7 +9,8 @@ use super::args_changes::{
     DownloadsArgs, DripArgs, FeedNamed, FeedsNamed, FeedsRemoved, FiltersArgs, ImportArgs,
     LabelArgs, MarkArgs, MoveArgs, OpenArgs, SetArgs, UnreadArgs, YesArgs,
 };
-use super::args_publish::{DeviceArgs, PublishArgs, ServeArgs, SimulateArgs, read_address};
+use super::args_publish::{DeviceArgs, PublishArgs, ServeArgs, SimulateArgs};
+use crate::io::devices::port::read_address;
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///

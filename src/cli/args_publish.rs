@@ -1,12 +1,14 @@
 //! The arguments of `publish`, `serve`, `device` and `simulate`.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::publish::ArchiveSize;
 use backissue_core::simulate::PollPolicy;
 use backissue_core::{InputFlaw, flaw};
+
+use crate::io::devices::port::read_address;
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]
@@ -63,15 +65,6 @@ pub(super) struct ServeArgs {
     /// Serve the store to your own devices at this port of this machine, or at this address and port, instead of a folder
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["folder", "port"], value_parser = read_address)]
     pub(super) sync: Option<SocketAddr>,
-}
-
-/// Reads the address at which devices are served.
-pub(super) fn read_address(typed: &str) -> Result<SocketAddr, InputFlaw> {
-    let of_port = |port| (Ipv4Addr::LOCALHOST, port).into();
-    let read = typed.parse().map(of_port).or_else(|_| typed.parse());
-    read.map_err(|_| {
-        flaw!("use a port such as 8086, or an address with a port such as 192.168.1.2:8086")
-    })
 }
 
 /// The arguments of `backissue device`.

@@ -8,6 +8,7 @@ use super::args::Options;
 use super::session::{self, Failure};
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
+use crate::io::devices::DevicePort;
 use crate::io::owner::client::wait_for_close;
 use crate::io::owner::listener::Listener;
 use crate::io::owner::messages::Taker;
@@ -36,6 +37,8 @@ pub(in crate::cli) struct ScreenExit {
     pub(in crate::cli) settings: Settings,
     /// The store.
     pub(in crate::cli) store: Store,
+    /// The port at which devices are served: it stays open while another process has the store.
+    pub(in crate::cli) port: Option<DevicePort>,
     /// The listener, which holds the connection of a process that waits for the store.
     pub(in crate::cli) listener: Option<Listener>,
 }
@@ -54,6 +57,10 @@ pub(in crate::cli) async fn show_screen(
     let mut terminal = Terminal::take(verbose, &runtime.program.ui.settings)
         .map_err(|error| Failure::new(format!("the terminal cannot be used ({}); run backissue in a terminal, or see 'backissue --help' for commands without a screen", system_words(&error))))?;
     let ending = runtime.on_screen(&mut terminal).await;
+    let port = runtime.port.take();
+    if let Some(port) = &port {
+        port.server.has_store(None);
+    }
     if let Some(text) = runtime.program.awaited_at_end() {
         // If the explanation cannot be shown, the wait for the commands continues without the explanation.
         terminal.show_text(&text).ok();
@@ -65,7 +72,7 @@ pub(in crate::cli) async fn show_screen(
     drop(terminal);
     let settings = runtime.program.engine.settings.clone();
     let store = runtime.stop()?;
-    Ok(ScreenExit { ending: ending?, settings, store, listener })
+    Ok(ScreenExit { ending: ending?, settings, store, port, listener })
 }
 
 /// The outcome of a wait for the store.

@@ -171,6 +171,8 @@ impl Performer {
             }
             ScreenEffect::AddAccount(login) => self.add_account(*login),
             ScreenEffect::ForgetAccount(name) => self.forget_account(name),
+            // The loop opens the port, because it is served by the loop.
+            ScreenEffect::Serve(_) => {}
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
         None

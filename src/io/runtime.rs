@@ -17,6 +17,8 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch, ZoneWatch};
+use super::devices::DevicePort;
+use super::devices::port::read_address;
 use super::http::Http;
 use super::log::{log_effect, log_input};
 use super::loop_handle::{Host, LoopHandle, Visit, Watcher};
@@ -62,6 +64,8 @@ pub struct Runtime<P> {
     visits: UnboundedReceiver<Visit>,
     /// Watchers to call after each input.
     watchers: Vec<Watcher>,
+    /// The port at which devices are served, if the user opened it on the screen.
+    pub port: Option<DevicePort>,
     /// The reason to end the main loop, if a visit requested the end.
     ending: Option<Ending>,
 }
@@ -173,6 +177,7 @@ impl<P: Program> Runtime<P> {
             visitors,
             visits,
             watchers: Vec::new(),
+            port: None,
             ending: None,
         })
     }
@@ -346,11 +351,31 @@ impl<P: Program> Runtime<P> {
                         ending = self.tell_alone(Input::Trouble(why.to_string())).or(ending);
                     }
                 }
+            } else if let ScreenEffect::Serve(typed) = effect {
+                let told = self.serve(typed.as_deref());
+                let at = self.port.as_ref().map(|port| port.base.clone());
+                ending = self.tell_alone(ScreenInput::Serving(at, told)).or(ending);
             } else {
                 ending = self.performer.perform(effect).or(ending);
             }
         }
         ending
+    }
+
+    /// Opens the port at which devices are served, or closes it. Returns what the user should know. The error is a sentence.
+    fn serve(&mut self, typed: Option<&str>) -> Result<String, InputFlaw> {
+        let Some(typed) = typed else {
+            self.port = None;
+            return Ok("devices are served no longer".to_owned());
+        };
+        let (settings, address) = (&self.program.engine().settings, read_address(typed)?);
+        let port = DevicePort::open(settings, self.folder().to_owned(), address)?;
+        port.server.has_store(Some(self.handle()));
+        let places = format!("devices: {} · browsers: {}/", port.api(), port.base);
+        let told = std::iter::once(places.as_str()).chain(port.notes.iter().copied());
+        let told = told.collect::<Vec<_>>().join(" · ");
+        self.port = Some(port);
+        Ok(told)
     }
 
     /// Starts a command of the user. A command that needs the terminal is queued.
@@ -491,6 +516,7 @@ impl Program for Headless {
             | ScreenInput::AccountAdded(_)
             | ScreenInput::ListRead(_)
             | ScreenInput::Told(_)
+            | ScreenInput::Serving(..)
             | ScreenInput::PathCompleted { .. } => return Vec::new(),
         };
         Self::take(self, now, input).into_iter().map(Into::into).collect()

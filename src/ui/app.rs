@@ -76,6 +76,8 @@ pub struct Ui {
     pub tour: Option<Tour>,
     /// Names of the other readers whose files were found at the start, for the welcome pane.
     pub found_readers: Vec<String>,
+    /// Where devices are served.
+    pub serving: Option<String>,
     /// Width and height of the terminal in columns and rows.
     pub size: (u16, u16),
     /// Pane that has the keyboard focus.

@@ -50,6 +50,8 @@ pub enum ScreenEffect {
     AddAccount(Box<NewLogin>),
     /// Forget the account of this name and its login.
     ForgetAccount(String),
+    /// Serve devices at this address as the user typed it, or nowhere.
+    Serve(Option<String>),
     /// Restore the terminal and suspend the program until the shell resumes it.
     Suspend,
     /// Switch to the demo.

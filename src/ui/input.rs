@@ -55,6 +55,8 @@ pub enum ScreenInput {
     Told(String),
     /// An account was added, with this name, or the reason that it was not, a sentence.
     AccountAdded(Result<String, InputFlaw>),
+    /// Where devices are served now, and what became of the request, a sentence.
+    Serving(Option<String>, Result<String, InputFlaw>),
     /// A list of subscriptions was read from a file and can be imported.
     ListRead(Box<ImportedList>),
     /// The configuration file was saved and read again.

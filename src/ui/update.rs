@@ -6,7 +6,7 @@
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::{feeds, run_own, timeline};
+use super::actions::{feeds, run_own, serving, timeline};
 use super::app::{App, Ui};
 use super::come_back;
 use super::cx::Cx;
@@ -96,6 +96,7 @@ fn take_input(cx: &mut Cx<'_>, input: ScreenInput) {
             cx.answer(said);
         }
         ScreenInput::AccountAdded(result) => accounts::take_result(cx, result),
+        ScreenInput::Serving(address, told) => serving::show(cx, address, told),
         ScreenInput::ListRead(list) => feeds::import_list(cx, *list),
         ScreenInput::Key(key) => key_input::press_key(cx, key),
         ScreenInput::Pasted(text) => key_input::paste_text(cx, &text),

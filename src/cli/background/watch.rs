@@ -11,7 +11,7 @@ use std::time::Duration;
 use backissue_core::feed::outgoing::escaped_text;
 use backissue_core::feed::text::counted_words;
 
-use super::{device_port, events};
+use super::events;
 use crate::cli::Done;
 use crate::cli::args::{Options, ServiceAction, ServiceArgs, WatchArgs};
 use crate::cli::context::CommandContext;
@@ -25,7 +25,7 @@ use crate::io::accounts::sync_clock;
 use crate::io::answers::LoopEnded;
 use crate::io::config::config_file;
 use crate::io::console;
-use crate::io::devices::DeviceServer;
+use crate::io::devices::DevicePort;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::output::OwnOutput;
 use crate::io::owner::listener::Listener;
@@ -63,11 +63,11 @@ pub(in crate::cli) fn run_serving(options: &Options, address: SocketAddr) -> Res
 /// Polls until a stop signal arrives, then saves everything. While a reader has the store open, waits for the reader to end. Devices
 /// are served all the time.
 fn watch(options: &Options, watching: &Watching) -> Result<Done, Failure> {
-    let server = watching.serves.map(|address| device_port::open(options, address)).transpose()?;
+    let port = watching.serves.map(|address| open_port(options, address)).transpose()?;
     let mut kept = None;
     loop {
         if let Some(store) = kept.take() {
-            let (ending, store, listener) = poll(options, watching, server.as_deref(), store)?;
+            let (ending, store, listener) = poll(options, watching, port.as_ref(), store)?;
             match ending {
                 Ending::PutInOrder => kept = Some(store),
                 Ending::HandOver => {
@@ -133,11 +133,24 @@ fn watch(options: &Options, watching: &Watching) -> Result<Done, Failure> {
     }
 }
 
+/// Opens the port at which devices are served, and prints its address.
+fn open_port(options: &Options, address: SocketAddr) -> Result<DevicePort, Failure> {
+    let settings = session::read_settings(options)?;
+    let port = DevicePort::open(&settings, session::data_dir(options)?, address);
+    let port = port.map_err(Failure::new)?;
+    for note in &port.notes {
+        console::tell(note);
+    }
+    console::put(&port.api());
+    console::tell(&format!("in a browser: {}/", port.base));
+    Ok(port)
+}
+
 /// Polls until a stop signal arrives or another process takes the store over.
 fn poll(
     options: &Options,
     watching: &Watching,
-    server: Option<&DeviceServer>,
+    port: Option<&DevicePort>,
     store: Store,
 ) -> Result<(Ending, Store, Option<Listener>), Failure> {
     let configured = session::read_configuration(options)?;
@@ -166,8 +179,8 @@ fn poll(
             counted_words(runtime.program.engine.feeds.len(), "subscription", "subscriptions")
         ));
         let handle = runtime.handle();
-        if let Some(server) = server {
-            server.has_store(Some(handle.clone()));
+        if let Some(port) = port {
+            port.server.has_store(Some(handle.clone()));
         }
         if watching.follows {
             follow(options, handle.clone());
@@ -197,8 +210,8 @@ fn poll(
             })
             .await;
         handle.cancel();
-        if let Some(server) = server {
-            server.has_store(None);
+        if let Some(port) = port {
+            port.server.has_store(None);
         }
         if let Ok(listener) = &listener {
             end_guests(&mut runtime, listener).await;

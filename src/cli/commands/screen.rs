@@ -15,6 +15,7 @@ use crate::engine::feeds::addition::Subscribe;
 use crate::engine::request::Request;
 use crate::engine::settings::Settings;
 use crate::io::accounts::sync_clock;
+use crate::io::devices::DevicePort;
 use crate::io::log::ToldTo;
 use crate::io::owner::client::Client;
 use crate::io::owner::listener::Listener;
@@ -34,13 +35,14 @@ use crate::ui::update;
 pub(in crate::cli) fn run(options: &Options) -> Result<Done, Failure> {
     // Connections to the processes that released the store; they reopen it when these connections close.
     let mut lenders = Vec::new();
-    let mut claim = Claim::New;
+    let (mut claim, mut port) = (Claim::New, None);
     loop {
         let Some((store, recovered)) = get_store(options, &mut lenders, claim)? else {
             return Ok(Done::All);
         };
-        let ScreenExit { ending, settings, store, listener } =
-            read_feeds(options, store, recovered.as_deref())?;
+        let ScreenExit { ending, settings, store, port: kept, listener } =
+            read_feeds(options, store, recovered.as_deref(), port)?;
+        port = kept;
         match ending {
             // Maintenance also runs after a stop signal, and a second signal interrupts the maintenance. If a signal prevented
             // it, a user who always closes the terminal window would never get any maintenance.
@@ -195,6 +197,7 @@ fn read_feeds(
     options: &Options,
     store: Store,
     recovered: Option<&str>,
+    port: Option<DevicePort>,
 ) -> Result<ScreenExit, Failure> {
     let configured = session::read_configuration(options)?;
     block_on(async {
@@ -213,6 +216,11 @@ fn read_feeds(
         }
         session::stop_on_signals(&runtime);
         sync_clock::start(runtime.handle());
+        if let Some(port) = &port {
+            port.server.has_store(Some(runtime.handle()));
+            runtime.program.ui.serving = Some(port.base.clone());
+        }
+        runtime.port = port;
         let listener = owner::listen(&runtime, OwnerKind::Reader);
         if let Err(why) = &listener {
             runtime.program.ui.complain(clock::precise_now(), why.clone());

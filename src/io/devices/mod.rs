@@ -7,6 +7,8 @@ pub mod front;
 mod page;
 mod page_gate;
 mod page_html;
+pub mod port;
 pub mod replies;
 
 pub use front::DeviceServer;
+pub use port::DevicePort;

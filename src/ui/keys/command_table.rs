@@ -273,6 +273,9 @@ macro_rules! command_table {
                     => help_pane::open_palette;
                 Help "help" "?" ALL "show the keys that work here"
                     => help_pane::toggle_help;
+                Serve "serve" "" ALL
+                    "serve the store to your phone and other devices: 'serve 8086'; 'serve off' ends it"
+                    => serving::tell, serving::serve;
                 Log "log" "" ALL "show recent activity and errors in a pager; '--verbose' logs more"
                     => |cx| cx.out.extend(run_external::show_log().into_iter().map(ScreenEffect::Engine));
                 Suspend "suspend" "Ctrl-z" ALL "suspend backissue; fg in the shell resumes it"

@@ -16,7 +16,7 @@ use crate::engine::feeds::addresses;
 use crate::engine::feeds::trouble::Remedy;
 use crate::engine::request::Request;
 use crate::ui::actions::{
-    downloads, feeds, jump, marking, older, run_own, timeline, unfold, unsubscribe,
+    downloads, feeds, jump, marking, older, run_own, serving, timeline, unfold, unsubscribe,
 };
 use crate::ui::app::{ANSWER_STAYS, App};
 use crate::ui::cx::Cx;

@@ -215,6 +215,7 @@ fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
     parts.extend(selected_trouble(app, room));
     parts.extend(back_fills(app, room));
     parts.extend(progress::summary(&app.engine.downloads));
+    parts.extend(app.ui.serving.as_ref().map(|address| format!("devices at {address}")));
     if app.engine.polls.is_empty() {
         parts.extend(next_poll(app, now));
     } else {

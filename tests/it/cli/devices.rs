@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::support::binary::{Program, ask_to_end, wait_until};
 use crate::support::site::{Site, answer};
 
-/// A process that serves devices; it ends with the value.
+/// A port at which devices are served. The process that was started for it ends with the value.
 pub(super) struct Served {
-    child: Child,
+    child: Option<Child>,
     /// Address of the API.
     base: String,
 }
@@ -24,7 +24,7 @@ impl Served {
         let mut child = program.start(args);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base = lines.next().unwrap().unwrap();
-        Self { child, base }
+        Self { child: Some(child), base }
     }
 
     pub(super) fn serve(program: &Program) -> Self {
@@ -96,8 +96,10 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
+        if let Some(child) = &mut self.child {
+            child.kill().ok();
+            child.wait().ok();
+        }
     }
 }
 
@@ -505,6 +507,45 @@ fn hostile_requests_change_nothing_and_do_not_stop_others() {
     let half: Vec<TcpStream> = (0..64).filter_map(|_| served.half_a_request()).collect();
     for path in [
         "/../../etc/passwd",
+#[test]
+fn a_reader_serves_devices_until_it_is_told_to_stop() {
+    let site = press();
+    let home = with_feeds(&site);
+    home.write("config.toml", "[poll]\nautomatic = false\n");
+    let password = add_device(&home, "phone");
+    let mut reader = home.start_reader();
+    reader.until_it_says("News");
+    reader.press(":serve\r");
+    reader.until_it_says("like 'serve 8086'");
+    reader.press(":serve here\r");
+    reader.until_it_says("use a port such as 8086");
+    reader.press(":serve 0\r");
+    reader.until_it_says("/api/greader.php");
+    let text = reader.text();
+    let base = text.split_whitespace().find(|word| word.contains("/api/")).unwrap();
+    let served = Served { child: None, base: base.to_owned() };
+    let header = served.log_in("phone", &password).unwrap();
+    let count = || served.ids(&header, UNREAD).len();
+    assert_eq!(count(), 40);
+    let port = served.host().rsplit_once(':').unwrap().1;
+    reader.press(&format!(":serve {port}\r"));
+    reader.until_it_says("cannot be served: the address is in use");
+    let mut other = home.start_reader();
+    other.until_it_says("take over?");
+    other.press("\r");
+    other.until_it_says("News");
+    assert_eq!(count(), 40, "through the reader that has the store");
+    other.press("q");
+    other.ended();
+    reader.until_it_says(&format!("devices at http://{}", served.host()));
+    assert_eq!(count(), 40, "after it came back");
+    reader.press(":serve off\r");
+    reader.until_it_says("devices are served no longer");
+    wait_until("the port is closed", || TcpStream::connect(served.host()).is_err());
+    reader.press("q");
+    reader.ended();
+}
+
         "/%2e%2e/config",
         "/reader/api/0/../../x",
         "/reader/api/0/",
@@ -540,7 +581,7 @@ fn hostile_requests_change_nothing_and_do_not_stop_others() {
     assert!(!title.contains('<') && !title.contains('&'), "{title}");
     assert_eq!(states(&home), before);
     drop(half);
-    ask_to_end(served.child.id());
+    ask_to_end(served.child.as_ref().unwrap().id());
     wait_until("the port is closed", || TcpStream::connect(served.host()).is_err());
 }
 

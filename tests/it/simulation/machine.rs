@@ -253,6 +253,7 @@ impl Machine {
             | ScreenEffect::Export { .. }
             | ScreenEffect::AddAccount(_)
             | ScreenEffect::ForgetAccount(_)
+            | ScreenEffect::Serve(_)
             | ScreenEffect::SaveEntries { .. } => {}
         }
         None

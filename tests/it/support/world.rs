@@ -248,6 +248,7 @@ impl World {
             | ScreenEffect::Export { .. }
             | ScreenEffect::AddAccount(_)
             | ScreenEffect::ForgetAccount(_)
+            | ScreenEffect::Serve(_)
             | ScreenEffect::SaveEntries { .. } => None,
             ScreenEffect::Render(work) => Some(rendered(&work)),
             ScreenEffect::Picture(work) => {
