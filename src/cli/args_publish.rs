@@ -1,14 +1,16 @@
 //! The arguments of `publish`, `serve`, `device` and `simulate`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use backissue_core::feed::hints::INTERVAL_MINUTES_MAX;
 use backissue_core::publish::ArchiveSize;
 use backissue_core::simulate::PollPolicy;
 use backissue_core::{InputFlaw, flaw};
+use clap::Parser as _;
 
 use crate::io::devices::port::read_address;
+use crate::io::paths::expand_home;
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]
@@ -51,6 +53,28 @@ pub(super) struct PublishArgs {
     /// Overwrite documents of other programs or other feeds
     #[arg(long)]
     pub(super) force: bool,
+}
+
+/// A line of `[publish]` in the configuration.
+#[derive(Debug, clap::Parser)]
+#[command(name = "publish")]
+struct PublishLine {
+    #[command(flatten)]
+    args: PublishArgs,
+}
+
+impl PublishArgs {
+    /// Reads the arguments in a line of the configuration. Folders are relative to the one of the configuration. The error is a sentence.
+    pub(super) fn configured(words: &[String], folder: &Path) -> Result<Self, InputFlaw> {
+        let typed = std::iter::once("publish").chain(words.iter().map(String::as_str));
+        let mut args = PublishLine::try_parse_from(typed).map_err(|error| {
+            let text = error.to_string();
+            let why = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+            flaw!("[publish] feeds: '{}': {why}", words.join(" "))
+        })?;
+        args.args.out = folder.join(expand_home(&args.args.out.to_string_lossy()));
+        Ok(args.args)
+    }
 }
 
 /// The arguments of `backissue serve`.

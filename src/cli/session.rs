@@ -16,6 +16,7 @@ use chrono::NaiveDate;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Options;
+use super::args_publish::PublishArgs;
 use crate::engine::request::{Input, Request};
 use crate::engine::settings::Settings;
 use crate::io::config::config_file::{self, Configured};
@@ -109,6 +110,9 @@ pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failu
     let (_, troubles) =
         config_watch::appearance(&configured.screen, config_file(options).as_deref());
     configured.notes.extend(troubles);
+    for words in &configured.settings.publish.feeds {
+        PublishArgs::configured(words, &config_folder(options)).map_err(Failure::new)?;
+    }
     Ok(configured)
 }
 
@@ -116,6 +120,12 @@ pub(super) fn check_configuration(options: &Options) -> Result<Configured, Failu
 pub(super) fn config_file(options: &Options) -> Option<PathBuf> {
     let usual = || config_file::folders().ok().map(|folders| folders.config);
     options.config.clone().or_else(usual)
+}
+
+/// Returns the folder to which paths in the configuration are relative.
+pub(super) fn config_folder(options: &Options) -> PathBuf {
+    let file = config_file(options).unwrap_or_default();
+    file.parent().unwrap_or(&file).to_owned()
 }
 
 /// Opens the log file of this process.

@@ -32,6 +32,8 @@ pub struct Settings {
     pub sync: SyncSettings,
     /// Settings of the port at which devices are served.
     pub serve: ServeSettings,
+    /// What is published while `watch` runs.
+    pub publish: PublishSettings,
     /// Settings of downloads.
     pub downloads: DownloadSettings,
     /// Which entries of several feeds are read together, `[ui] join`.
@@ -309,6 +311,21 @@ pub struct ServeSettings {
     pub proxy: Option<IpAddr>,
 }
 
+/// Section `[publish]` of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishSettings {
+    /// Interval between two publications, in minutes.
+    pub every_minutes: u32,
+    /// The arguments of `backissue publish` for each of them.
+    pub feeds: Vec<Vec<String>>,
+}
+
+impl Default for PublishSettings {
+    fn default() -> Self {
+        Self { every_minutes: 60, feeds: Vec::new() }
+    }
+}
+
 /// Escape sequence that the terminal turns into a desktop notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -365,6 +382,7 @@ impl Default for Settings {
             notify: NotifySettings::default(),
             sync: SyncSettings::default(),
             serve: ServeSettings::default(),
+            publish: PublishSettings::default(),
             downloads: DownloadSettings::default(),
             join: Join::default(),
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use backissue_core::feed::outgoing::escaped_text;
 use backissue_core::feed::text::counted_words;
 
-use super::events;
+use super::{events, publishing};
 use crate::cli::Done;
 use crate::cli::args::{Options, ServiceAction, ServiceArgs, WatchArgs};
 use crate::cli::context::CommandContext;
@@ -188,6 +188,7 @@ fn poll(
         tokio::spawn(put_in_order_in_time(handle.another()));
         if watching.polls {
             sync_clock::start(handle.another());
+            publishing::start(options, handle.clone());
         }
         let mut told = 0;
         let gone = StoreError::Gone(runtime.folder().into()).to_string();

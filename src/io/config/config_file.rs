@@ -16,8 +16,8 @@ use super::external_commands::{
 use super::key_bindings::{self, KeysTable, located};
 use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
-    Credentials, FailingFeeds, HistorySettings, NotifySettings, ServeSettings, Settings,
-    TEXTS_MB_MIN,
+    Credentials, FailingFeeds, HistorySettings, NotifySettings, PublishSettings, ServeSettings,
+    Settings, TEXTS_MB_MIN,
 };
 use crate::engine::wording::Span;
 use crate::io::paths::expand_home;
@@ -115,6 +115,7 @@ struct ConfigDocument {
     notify: NotifySettings,
     sync: SyncTable,
     serve: ServeSettings,
+    publish: PublishTable,
     downloads: DownloadsTable,
 }
 
@@ -131,6 +132,26 @@ struct ColourTable {
 struct SyncTable {
     every: Option<Span>,
     send_ended: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PublishTable {
+    every: Option<Span>,
+    feeds: Vec<String>,
+}
+
+impl PublishTable {
+    fn into_settings(self) -> Result<PublishSettings, InputFlaw> {
+        let mut settings = PublishSettings::default();
+        set(&mut settings.every_minutes, self.every.map(Span::minutes));
+        for line in self.feeds {
+            let words = shell_words::split(&line);
+            let wrong = |_| flaw!("[publish] feeds: a quote in '{line}' is not closed");
+            settings.feeds.push(words.map_err(wrong)?);
+        }
+        Ok(settings)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -225,6 +246,7 @@ impl ConfigDocument {
         for host in &mut settings.serve.hosts {
             *host = host_as_asked(host);
         }
+        settings.publish = self.publish.into_settings()?;
         settings.downloads = self.downloads.into_settings()?;
         settings.notify = self.notify;
         parse_query(&settings.notify.only, false, chrono_tz::Tz::UTC)
@@ -337,6 +359,9 @@ mod tests {
             allow_sources = true
             [sync]
             every = "30m"
+            [publish]
+            every = "2h"
+            feeds = ["--starred --out 'my www'"]
             [notify]
             desktop = "osc777"
             bell = true
@@ -366,7 +391,8 @@ mod tests {
         let on_new = settings.commands.on_new.unwrap();
         assert_eq!(on_new.arguments(), ["-c", "cat >> news.json"]);
         assert_eq!((screen.images, screen.image_protocol), (true, ImageProtocol::HalfBlocks));
-        assert_eq!(settings.sync.every_minutes, 30);
+        assert_eq!((settings.sync.every_minutes, settings.publish.every_minutes), (30, 120));
+        assert_eq!(settings.publish.feeds, [["--starred", "--out", "my www"]]);
         assert_eq!((settings.notify.desktop, settings.notify.bell), (DesktopNotes::Osc777, true));
         let history = &settings.history;
         assert_eq!(history.internet_archive, "http://localhost:8080");
@@ -428,6 +454,7 @@ mod tests {
                 "[poll]\nmin = \"2h\"\nmax = \"1h\"",
                 "min (120 minutes) is longer than max (60 minutes)",
             ),
+            ("[publish]\nfeeds = [\"--out 'a\"]", "[publish] feeds: a quote in '--out 'a'"),
         ] {
             let why = parse(text).unwrap_err();
             assert!(why.contains(expected), "{why}");

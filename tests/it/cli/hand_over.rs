@@ -19,13 +19,13 @@ use crate::support::terminal_session::Session;
 const BACK_AFTER: Duration = Duration::from_secs(5);
 
 /// A running `backissue watch` whose standard error the test reads line by line.
-struct Watch {
+pub(super) struct Watch {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Watch {
-    fn start(program: &Program) -> Self {
+    pub(super) fn start(program: &Program) -> Self {
         let mut child = program.start(&["watch"]);
         let told = BufReader::new(child.stderr.take().unwrap());
         let (sender, lines) = channel();
@@ -39,7 +39,7 @@ impl Watch {
 
     /// Waits for a line that contains `words` and returns how long the wait was.
     #[track_caller]
-    fn until_it_says(&self, words: &str) -> Duration {
+    pub(super) fn until_it_says(&self, words: &str) -> Duration {
         let began = Instant::now();
         while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(20)) {
             if line.contains(words) {
@@ -49,7 +49,7 @@ impl Watch {
         panic!("no output contains: {words}");
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         ask_to_end(self.child.id());
         ended(self.child, b"").with(0);
     }

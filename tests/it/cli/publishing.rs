@@ -6,6 +6,7 @@ use std::process::Child;
 
 use serde_json::Value;
 
+use super::hand_over::Watch;
 use crate::support::binary::Program;
 use crate::support::site::{Site, answer};
 
@@ -114,6 +115,42 @@ fn chosen_entries_are_one_feed_without_those_of_private_feeds() {
     assert!(told.err.contains("Starred entries: 0 entries"), "{}", told.err);
     let none = program.run(&["publish", "--tag", "other", "--out", out]).with(2);
     assert!(none.err.contains("no feed has the tag 'other'"), "{}", none.err);
+}
+
+#[test]
+fn watch_publishes_what_changed_and_says_so() {
+    let (site, program) = (press(), Program::new());
+    program.run(&["add", &site.at("/feed.atom")]).with(0);
+    let configure = |more: &str| {
+        let lines = format!("\"--starred --out public\"{more}");
+        program.write(
+            "config.toml",
+            format!("[poll]\nautomatic = false\n[publish]\nfeeds = [{lines}]"),
+        )
+    };
+    configure("");
+    let watch = Watch::start(&program);
+    watch.until_it_says("published: Starred entries: 0 entries, 1 document (1 written)");
+    let folder = std::fs::read_dir(program.path("public")).unwrap().next().unwrap().unwrap();
+    let written = || {
+        let path = folder.path().join("feed.atom");
+        (
+            std::fs::read_to_string(&path).unwrap(),
+            std::fs::metadata(path).unwrap().modified().unwrap(),
+        )
+    };
+    let entry = program.run(&["entries", "--json", "--limit", "1"]).with(0).json();
+    program.run(&["mark", "starred", entry[0]["number"].as_str().unwrap()]).with(0);
+    configure(", \"--tag other --out public\"");
+    watch.until_it_says("published: Starred entries: 1 entry, 1 document (1 written)");
+    watch.until_it_says("not published: no feed has the tag 'other'");
+    let before = written();
+    assert_eq!(before.0.matches("<entry>").count(), 1);
+    configure(", \"--tag other\"");
+    watch.until_it_says("not published: [publish] feeds: '--tag other': error: ");
+    assert_eq!(written(), before, "nothing changed");
+    assert!(program.run(&["config"]).with(2).err.contains("--out <DIR>"));
+    watch.end();
 }
 
 #[test]
