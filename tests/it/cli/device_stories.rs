@@ -175,11 +175,12 @@ impl Story {
     }
 }
 
-/// A night runs more: `BACKISSUE_INTERLEAVINGS` is the number of seeds.
+/// A night runs more: `BACKISSUE_INTERLEAVINGS` is the number of seeds, `BACKISSUE_FIRST_SEED` the first one.
 #[test]
 fn two_installations_are_equal_after_any_story() {
-    let seeds = std::env::var("BACKISSUE_INTERLEAVINGS").ok().and_then(|count| count.parse().ok());
-    for seed in 0..seeds.unwrap_or(2) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok());
+    let first = number("BACKISSUE_FIRST_SEED").unwrap_or(0);
+    for seed in first..first + number("BACKISSUE_INTERLEAVINGS").unwrap_or(2) {
         let mut story = Story::begin(seed);
         for _ in 0..STEPS {
             story.step();

@@ -279,6 +279,28 @@ fn a_device_is_let_in_by_the_body_and_the_header_only() {
 }
 
 #[test]
+fn only_the_named_proxy_states_whose_wrong_tokens_count() {
+    for (proxy, answers) in [("127.0.0.1", [429, 401, 401, 429]), ("127.0.0.2", [429; 4])] {
+        let home = Program::new();
+        home.write("config.toml", format!("[serve]\nproxy = \"{proxy}\"\n"));
+        let phone = add_device(&home, "phone");
+        let served = Served::serve(&home);
+        let ask = |from: &str| {
+            let header =
+                format!("Authorization: GoogleLogin auth=phone/x\r\nX-Forwarded-For: {from}\r\n");
+            served.request("GET", "/reader/api/0/tag/list", &header, "").0
+        };
+        for _ in 0..15 {
+            ask("10.0.0.1");
+        }
+        // What a client states itself is before what the web server adds.
+        let states = ["10.0.0.1", "10.0.0.2", "10.0.0.1, 10.0.0.3", "10.0.0.3, 10.0.0.1"];
+        assert_eq!(states.map(ask), answers, "{proxy}");
+        assert!(served.log_in("phone", &phone).is_ok(), "a valid one never waits");
+    }
+}
+
+#[test]
 fn a_device_adds_only_addresses_of_the_web() {
     let site = press();
     let home = with_feeds(&site);
@@ -486,28 +508,6 @@ fn the_port_survives_when_a_reader_takes_the_store() {
 }
 
 #[test]
-fn an_address_of_a_network_is_served_with_a_warning() {
-    let home = Program::new();
-    let mut child = home.start(&["serve", "--sync", "0.0.0.0:0"]);
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let warned = lines.any(|line| line.unwrap().contains("not encrypted"));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(warned);
-}
-
-#[test]
-fn hostile_requests_change_nothing_and_do_not_stop_others() {
-    let site = press();
-    let home = with_feeds(&site);
-    let password = add_device(&home, "phone");
-    let served = Served::serve(&home);
-    let header = served.log_in("phone", &password).unwrap();
-    let before = states(&home);
-    let half: Vec<TcpStream> = (0..64).filter_map(|_| served.half_a_request()).collect();
-    for path in [
-        "/../../etc/passwd",
-#[test]
 fn a_reader_serves_devices_until_it_is_told_to_stop() {
     let site = press();
     let home = with_feeds(&site);
@@ -546,6 +546,28 @@ fn a_reader_serves_devices_until_it_is_told_to_stop() {
     reader.ended();
 }
 
+#[test]
+fn an_address_of_a_network_is_served_with_a_warning() {
+    let home = Program::new();
+    let mut child = home.start(&["serve", "--sync", "0.0.0.0:0"]);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let warned = lines.any(|line| line.unwrap().contains("not encrypted"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(warned);
+}
+
+#[test]
+fn hostile_requests_change_nothing_and_do_not_stop_others() {
+    let site = press();
+    let home = with_feeds(&site);
+    let password = add_device(&home, "phone");
+    let served = Served::serve(&home);
+    let header = served.log_in("phone", &password).unwrap();
+    let before = states(&home);
+    let half: Vec<TcpStream> = (0..64).filter_map(|_| served.half_a_request()).collect();
+    for path in [
+        "/../../etc/passwd",
         "/%2e%2e/config",
         "/reader/api/0/../../x",
         "/reader/api/0/",
