@@ -73,7 +73,11 @@ pub(in crate::view) fn draw(
     let rows = (top..count.min(top.saturating_add(room))).flat_map(|place| {
         let mut lines = row(app, open.of, place, width, now).unwrap_or_default();
         if let Some(head) = lines.first_mut().filter(|_| place == selected) {
-            head.style = theme::SELECTED;
+            if matches!(open.of, ListOf::Timeline(_)) {
+                timeline::mark_selected(head);
+            } else {
+                head.style = theme::SELECTED;
+            }
         }
         lines.resize(usize::from(kind.lines), Line::default());
         lines

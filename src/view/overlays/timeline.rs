@@ -25,6 +25,7 @@ use crate::view::{cells, theme};
 /// Bars from the lowest to the highest.
 const BARS: [&str; 8] = ["▁▁", "▂▂", "▃▃", "▄▄", "▅▅", "▆▆", "▇▇", "██"];
 const HOLE: &str = "┄";
+const MONTHS_A_YEAR: usize = 12;
 
 /// Draws the lines above the years: the title of the feed, the meaning of the letters, and the months.
 pub(super) fn draw_head(
@@ -66,6 +67,14 @@ pub(super) fn row(
     spans.push(Span::styled(format!("{:>8}", year.entries), theme::DIM));
     spans.push(Span::raw(" ".repeat(width)));
     Some(vec![Line::from(spans)])
+}
+
+/// Marks a row as selected, except its bars: reversed, they would be holes.
+pub(super) fn mark_selected(line: &mut Line<'_>) {
+    let (bars, spans) = (1..=2 * MONTHS_A_YEAR, line.spans.iter_mut().enumerate());
+    for (_, span) in spans.filter(|(place, _)| !bars.contains(place)) {
+        span.style = theme::SELECTED;
+    }
 }
 
 /// Draws a month in four cells: its bar, the letter of its source, and a sign if entries are missing.
