@@ -80,6 +80,27 @@ fn every_link_between_documents_resolves() {
 }
 
 #[test]
+fn links_of_the_book_stay_in_the_book() {
+    let pages = |text: &str| {
+        let link = Regex::new(r"\]\(([^)#\s]+\.md)").unwrap();
+        link.captures_iter(text).map(|found| found[1].to_owned()).collect::<Vec<String>>()
+    };
+    let listed = pages(&page("docs/SUMMARY.md"));
+    // mdBook shows the first page as index.html, too, so that its links start at the top.
+    assert!(!listed[0].contains('/'), "{}", listed[0]);
+    for chapter in &listed {
+        let folder = if chapter.starts_with("guide/") { "guide/" } else { "" };
+        for link in pages(&page(&format!("docs/{chapter}"))) {
+            let target = match link.strip_prefix("../") {
+                Some(above) => above.to_owned(),
+                None => format!("{folder}{link}"),
+            };
+            assert!(link.contains("://") || listed.contains(&target), "{chapter}: {link}");
+        }
+    }
+}
+
+#[test]
 fn the_index_leads_to_every_document() {
     let index = page("docs/README.md") + &page("docs/SUMMARY.md");
     for path in pages() {
