@@ -199,8 +199,9 @@ impl Store {
     pub fn last_feed(&self) -> Result<u32, StoreError> {
         let noted =
             self.facts.get(LAST_FEED_KEY)?.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
-        let largest = self.feeds.last_key()?.and_then(|key| feed_of(&key)).map_or(0, |feed| feed.0);
-        Ok(noted.max(largest))
+        self.feeds.keys().try_fold(noted, |largest, key| {
+            Ok(largest.max(feed_of(&key?).map_or(0, |feed| feed.0)))
+        })
     }
 
     /// Returns the salt of this installation, which spreads the polls of many readers (SPEC A.7). `fresh` becomes the

@@ -275,11 +275,12 @@ impl Store {
     /// read is left out together with all older ones.
     pub fn saved_steps(&self) -> Result<Vec<SavedStep>, StoreError> {
         let mut saved = Vec::new();
-        for record in self.undo.iter().rev() {
-            let Ok(step) = codec::decode_compressed::<SavedStep>(&record?.1) else { break };
-            saved.push(step);
+        for record in self.undo.iter() {
+            match codec::decode_compressed::<SavedStep>(&record?.1) {
+                Ok(step) => saved.push(step),
+                Err(_) => saved.clear(),
+            }
         }
-        saved.reverse();
         Ok(saved)
     }
 

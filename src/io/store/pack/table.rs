@@ -238,15 +238,9 @@ impl Table {
         self.tree.is_empty()
     }
 
-    /// Returns the largest key.
-    pub(in crate::io::store) fn last_key(&self) -> Result<Option<IVec>, StoreError> {
-        Ok(self.tree.last()?.map(|(key, _)| key))
-    }
-
-    /// Returns all records, in order of their keys.
-    pub(in crate::io::store) fn iter(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = Result<Pair, StoreError>> {
+    /// Returns all records, in order of their keys. There is no way back: in sled it contains a key of a mebibyte, which would be
+    /// part of the program.
+    pub(in crate::io::store) fn iter(&self) -> impl Iterator<Item = Result<Pair, StoreError>> {
         self.tree.iter().map(|pair| self.pair(pair))
     }
 
