@@ -4,9 +4,10 @@
 //! A command runs on a separate thread and reaches the engine and the store only through a [`LoopHandle`]. So a command works the
 //! same in the process started for the command and in a process that already has the store open.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -55,6 +56,15 @@ impl From<LoopEnded> for ArrivalFault {
 pub type Visit = Box<dyn FnOnce(&mut dyn Host) + Send>;
 /// Inspects the engine and the events since its last call. Returns `true` when it is done.
 pub type Watcher = Box<dyn FnMut(&Engine, &[Event]) -> bool + Send>;
+
+/// An answer of any type, so that there is one type of channel for all: a hundred took more than a megabyte of the program.
+type Answer = Box<dyn Any + Send>;
+
+/// Waits for an answer of the loop or the store.
+fn wait_for<T: 'static>(answered: &Receiver<Answer>) -> Result<T, LoopEnded> {
+    let answer = answered.recv().ok().and_then(|answer| answer.downcast().ok());
+    answer.map(|answer| *answer).ok_or(LoopEnded)
+}
 
 /// A command's handle to the loop and the store of its process.
 #[derive(Clone)]
@@ -165,13 +175,13 @@ impl LoopHandle {
         &self,
         work: impl FnOnce(&mut dyn Host) -> T + Send + 'static,
     ) -> Result<T, LoopEnded> {
-        let (answer, answered) = channel();
+        let (answer, answered) = channel::<Answer>();
         let visit = move |host: &mut dyn Host| {
             // Sending fails only if the command has ended.
-            answer.send(work(host)).ok();
+            answer.send(Box::new(work(host))).ok();
         };
         self.visits.send(Box::new(visit)).map_err(|_| LoopEnded)?;
-        answered.recv().map_err(|_| LoopEnded)
+        wait_for(&answered)
     }
 
     /// Calls `step` with the engine after each input until `step` returns `true`. The notes that `step` sends are passed to
@@ -237,12 +247,12 @@ impl LoopHandle {
         &self,
         look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (answer, answered) = channel();
+        let (answer, answered) = channel::<Answer>();
         self.store.visit(Box::new(move |store| {
             let found = super::store::catch_sled_panic(|| look(store));
-            answer.send(found).ok();
+            answer.send(Box::new(found)).ok();
         }));
-        answered.recv().unwrap_or(Err(StoreError::Ended(LoopEnded)))
+        wait_for(&answered).unwrap_or(Err(StoreError::Ended(LoopEnded)))
     }
 
     /// Waits until all work sent to the store is durable.
