@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use backissue_core::feed::address::owned_domain;
 use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::Wait;
@@ -416,7 +417,7 @@ pub fn site_of(url: &str) -> String {
     let Some(url) = FeedSource::web_part(url) else { return "this machine".to_owned() };
     let Ok(url) = url::Url::parse(url) else { return String::new() };
     if let Some(url::Host::Domain(name)) = url.host()
-        && let Some(domain) = psl::domain_str(name.trim_end_matches('.'))
+        && let Some(domain) = owned_domain(name.trim_end_matches('.'))
     {
         return domain.to_owned();
     }

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use backissue_core::feed::address::owned_domain;
 use backissue_core::feed::dates::date::parse_date;
 use backissue_core::feed::{Kind, NewLocation};
 use backissue_core::schedule::WaitHeader;
@@ -303,7 +304,7 @@ fn is_within(host: &str, domain: &str) -> bool {
 /// Checks whether a domain belongs to one owner, so that its hosts may share cookies. Public suffixes such as `com` and `co.uk`
 /// do not.
 fn is_shared(domain: &str) -> bool {
-    psl::domain_str(domain).is_some()
+    owned_domain(domain).is_some()
 }
 
 #[cfg(test)]

@@ -9,6 +9,13 @@ use super::characters::{is_bidi_control, is_invisible};
 /// Maximum length of a URL in a document, in bytes. Longer URLs are dropped.
 const ADDRESS_BYTES_MAX: usize = 8_192;
 
+/// Returns the registrable domain of a host name according to the public suffix list: what one owner has. Not inlined, so that the
+/// list, which is code, is in the program once.
+#[inline(never)]
+pub fn owned_domain(host: &str) -> Option<&str> {
+    psl::domain_str(host)
+}
+
 /// Cleans the URL `written` and resolves it against `base`. Cleaning removes surrounding white space and quotes, line breaks with
 /// their indentation, control characters and invisible characters. An absolute URL is not normalised, but for a host in another
 /// script ([`with_ascii_host`]). An empty URL gives `None`.

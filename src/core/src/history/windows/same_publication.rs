@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use siphasher::sip::SipHasher13;
 use url::Url;
 
+use crate::feed::address::owned_domain;
 use crate::feed::identity::{is_made_up, is_served};
 use crate::feed::{Enclosure, Entry};
 use crate::history::kept::{Evidence, KeptEntry};
@@ -78,7 +79,7 @@ impl Signs {
             date: seconds.and_then(|seconds| Sign::try_from(seconds).ok()).unwrap_or_default(),
             path: sign(url.as_ref().and_then(path_of).as_deref()),
             host: sign(host.map(|host| host.strip_prefix("www.").unwrap_or(host))),
-            domain: sign(host.and_then(psl::domain_str)),
+            domain: sign(host.and_then(owned_domain)),
             file: 0,
             is_served: is_served(id),
             is_derived: is_made_up(id) || link == Some(id),
