@@ -1,11 +1,8 @@
 //! Checks whether work is in progress for some feeds, for a command that waits only for those feeds.
 
-use crate::engine::entries::rows::MarkedEntries;
 use std::collections::BTreeSet;
 
-use super::entries::ahead_work::TextsWanted;
 use super::state::Engine;
-use super::store_work::Job;
 use backissue_core::history::FeedKey;
 
 /// Checks whether a poll, a request for a page or for a picture ahead, a walk through archives, learning, or a write is in progress
@@ -26,60 +23,6 @@ pub fn is_polling(engine: &Engine, feeds: &BTreeSet<FeedKey>) -> bool {
         || engine.writes.values().any(|written| !written.is_disjoint(feeds))
 }
 
-/// Returns the feeds that a store job changes. Returns `None` if the job only reads or if no command waits for the end of the job.
-pub(super) fn written_feeds(job: &Job) -> Option<BTreeSet<FeedKey>> {
-    match job {
-        Job::Commit(commit) => Some(BTreeSet::from([commit.feed])),
-        Job::KeepHistory(commit) => Some(BTreeSet::from([commit.feed])),
-        // The last two write nothing, but lead to requests for pages and pictures, for which commands wait.
-        Job::Restore { feed, .. }
-        | Job::NoteElsewhere(feed, ..)
-        | Job::AwaitElsewhere { feed, .. }
-        | Job::ReadWithoutPage(feed, _)
-        | Job::ReadTexts(TextsWanted { feed, .. }) => Some(BTreeSet::from([*feed])),
-        // This reads, but leads to downloads, for which commands wait.
-        Job::ReadAttached(wanted) => Some(wanted.feeds()),
-        Job::Sync(sync) => Some(BTreeSet::from([sync.feed])),
-        Job::SaveRecords(records) => Some(records.iter().map(|(feed, _)| *feed).collect()),
-        Job::Absorb { from, into, .. } => Some(BTreeSet::from([*from, *into])),
-        Job::Mark { entries, .. } => match entries {
-            MarkedEntries::These(keys) | MarkedEntries::Listed(keys) => {
-                Some(keys.iter().map(|key| key.feed).collect())
-            }
-            MarkedEntries::ListNumber(..) | MarkedEntries::Unread(_) => None,
-        },
-        Job::ReadNodes(_)
-        | Job::EndUnread(..)
-        | Job::Drip(_)
-        | Job::SaveState(..)
-        | Job::SaveTry(..)
-        | Job::ReadRows(_)
-        | Job::ReadEntry(_)
-        | Job::ReadNewEntries(_)
-        | Job::SaveReadingPosition(..)
-        | Job::SaveFullText(..)
-        | Job::ReadPolls(_)
-        | Job::ReadPublications(_)
-        | Job::ReadLearned(_)
-        | Job::SaveLearned(..)
-        | Job::CountMonths(..)
-        | Job::CountToday(..)
-        | Job::SaveSearches(_)
-        | Job::CountSearches(_)
-        | Job::SaveFilters(_)
-        | Job::Filter { .. }
-        | Job::CountFilters
-        | Job::SaveFolded(_)
-        | Job::SaveHeld(..)
-        | Job::KeepApart(_)
-        | Job::SaveDownloads(_)
-        | Job::NoteMended
-        | Job::SaveSteps(_)
-        | Job::ForgetFeeds(_)
-        | Job::BackUp(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::engine::change::MarkChange;
@@ -90,7 +33,7 @@ mod tests {
     use crate::engine::poll::poll_request::{PollKind, PollRequest};
     use crate::engine::request::{Effect, Input, Request};
     use crate::engine::settings::Settings;
-    use crate::engine::store_work::{Answer, Stored};
+    use crate::engine::store_work::{Answer, Job, Stored};
     use crate::engine::update::update;
     use backissue_core::history::{Counters, EntryKey, Flag};
     use backissue_core::schedule::Pace;

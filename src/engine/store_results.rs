@@ -6,7 +6,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backfill::{history_requests, walks};
 use super::change::{Change, PendingChange, undo};
-use super::commands_under_way::written_feeds;
 use super::downloads::actions;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
@@ -30,8 +29,9 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
         {
             engine.last_job = engine.last_job.saturating_add(1);
             work.id = JobId(engine.last_job);
-            if let Some(feeds) = written_feeds(&work.job) {
-                engine.writes.insert(work.id, feeds);
+            let awaited = work.job.traits().awaited;
+            if !awaited.is_empty() {
+                engine.writes.insert(work.id, awaited.into_iter().collect());
             }
             if let Some(change) = work.change.take() {
                 engine.pending.insert(work.id, change);

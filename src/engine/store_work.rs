@@ -402,6 +402,43 @@ impl JobSubject {
     }
 }
 
+/// When the store does a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// At once, because it only reads and need not wait for pending writes. If a feed is given, it needs the earlier changes of only
+    /// this feed.
+    Read(Option<FeedKey>),
+    /// After all pending writes, although it only reads.
+    LateRead,
+    /// At once, because its write is too small to sync the disk for. The feed is as for a read.
+    SmallWrite(Option<FeedKey>),
+    /// In turn. It may be written together with polls of other feeds.
+    PollWrite(FeedKey),
+    /// In turn.
+    Write,
+}
+
+/// What is to be known of a job besides its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobTraits {
+    /// The subject of the job.
+    pub subject: JobSubject,
+    /// When the store does it.
+    pub turn: Turn,
+    /// The feeds whose commands wait until it is done; a feed may occur several times.
+    pub awaited: Vec<FeedKey>,
+}
+
+impl JobTraits {
+    const fn new(subject: JobSubject, turn: Turn) -> Self {
+        Self { subject, turn, awaited: Vec::new() }
+    }
+
+    fn awaited(self, feeds: impl IntoIterator<Item = FeedKey>) -> Self {
+        Self { awaited: feeds.into_iter().collect(), ..self }
+    }
+}
+
 impl Job {
     /// Returns the feed of the entry whose page the job saves, which has more words to find then.
     pub const fn paged_feed(&self) -> Option<FeedKey> {
@@ -409,92 +446,85 @@ impl Job {
     }
 
     /// Checks whether the job only reads from the store.
-    pub const fn only_reads(&self) -> bool {
-        matches!(
-            self,
-            Self::ReadRows(_)
-                | Self::ReadEntry(_)
-                | Self::ReadPolls(_)
-                | Self::ReadPublications(_)
-                | Self::ReadLearned(_)
-                | Self::ReadNodes(_)
-                | Self::ReadNewEntries(_)
-                | Self::ReadAttached(_)
-                | Self::ReadWithoutPage(..)
-                | Self::ReadTexts(_)
-                | Self::CountMonths(..)
-                | Self::CountToday(..)
-                | Self::CountSearches(_)
-                | Self::CountFilters
-        )
+    pub fn only_reads(&self) -> bool {
+        matches!(self.traits().turn, Turn::Read(_) | Turn::LateRead)
     }
 
-    /// Checks whether the job runs at once, because it only reads and need not wait for pending writes, or because its write is too
-    /// small to sync the disk for.
-    pub const fn is_read(&self) -> bool {
-        let is_small = matches!(
-            self,
-            Self::SaveLearned(..) | Self::SaveReadingPosition(..) | Self::SaveFullText(..)
-        );
-        let is_behind_writes = matches!(
-            self,
-            Self::ReadNodes(_)
-                | Self::ReadNewEntries(_)
-                | Self::ReadAttached(_)
-                | Self::ReadWithoutPage(..)
-                | Self::ReadTexts(_)
-        );
-        is_small || (self.only_reads() && !is_behind_writes)
+    /// Checks whether the job runs at once, before pending writes.
+    pub fn is_read(&self) -> bool {
+        matches!(self.traits().turn, Turn::Read(_) | Turn::SmallWrite(_))
     }
 
     /// Returns the subject of the job.
     pub fn subject(&self) -> JobSubject {
+        self.traits().subject
+    }
+
+    /// Returns what is to be known of the job besides its work.
+    #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
+    pub fn traits(&self) -> JobTraits {
+        use JobSubject::{
+            Attached, Change, Display, Entry, Filter, History, Keeping, ListMark, NewEntries, Poll,
+            Publications, Records, Rows,
+        };
+        use Turn::{LateRead, PollWrite, Read, SmallWrite, Write};
+        let of = JobTraits::new;
         match self {
-            Self::Commit(commit) => JobSubject::Poll(commit.feed),
-            Self::KeepHistory(commit) => JobSubject::History(commit.feed),
-            Self::ReadNodes(feed) => JobSubject::History(*feed),
-            Self::SaveRecords(_) | Self::Absorb { .. } => JobSubject::Records,
-            Self::ReadRows(wanted) => JobSubject::Rows(wanted.list),
-            Self::ReadEntry(key) => JobSubject::Entry(*key),
-            Self::ReadPublications(feed) => JobSubject::Publications(*feed),
-            Self::ReadNewEntries(_) => JobSubject::NewEntries,
-            Self::ReadAttached(_) => JobSubject::Attached,
-            Self::Mark { entries: MarkedEntries::These(_), .. }
-            | Self::Restore { .. }
-            | Self::SaveFilters(_)
-            | Self::SaveSearches(_) => JobSubject::Change,
-            Self::Mark {
-                entries:
-                    MarkedEntries::ListNumber(..) | MarkedEntries::Unread(_) | MarkedEntries::Listed(_),
-                ..
+            Self::Commit(commit) => {
+                // A changed subscription also changes what is kept in memory, so it is written on its own.
+                let is_alone = commit.record.is_some();
+                let turn = if is_alone { Write } else { PollWrite(commit.feed) };
+                of(Poll(commit.feed), turn).awaited([commit.feed])
             }
-            | Self::NoteElsewhere(..) => JobSubject::ListMark,
-            Self::Filter { work, .. } => JobSubject::Filter(work.filter()),
+            Self::SaveTry(feed, _) | Self::SaveState(feed, _) => of(Keeping, PollWrite(*feed)),
+            Self::KeepHistory(commit) => of(History(commit.feed), Write).awaited([commit.feed]),
+            Self::ReadNodes(feed) => of(History(*feed), LateRead),
+            Self::SaveRecords(records) => {
+                of(Records, Write).awaited(records.iter().map(|(feed, _)| *feed))
+            }
+            Self::Absorb { from, into, .. } => of(Records, Write).awaited([*from, *into]),
+            Self::Mark { entries: MarkedEntries::These(keys), .. } => {
+                of(Change, Write).awaited(keys.iter().map(|key| key.feed))
+            }
+            Self::Mark { entries: MarkedEntries::Listed(keys), .. } => {
+                of(ListMark, Write).awaited(keys.iter().map(|key| key.feed))
+            }
+            Self::Mark {
+                entries: MarkedEntries::ListNumber(..) | MarkedEntries::Unread(_),
+                ..
+            } => of(ListMark, Write),
+            Self::Restore { feed, .. } => of(Change, Write).awaited([*feed]),
+            Self::SaveFilters(_) | Self::SaveSearches(_) => of(Change, Write),
+            Self::Filter { work, .. } => of(Filter(work.filter()), Write),
+            Self::NoteElsewhere(feed, ..) => of(ListMark, Write).awaited([*feed]),
+            Self::AwaitElsewhere { feed, .. } => of(Keeping, Write).awaited([*feed]),
+            Self::Sync(sync) => of(Keeping, Write).awaited([sync.feed]),
             Self::EndUnread(..)
             | Self::Drip(_)
-            | Self::SaveState(..)
-            | Self::SaveTry(..)
-            | Self::AwaitElsewhere { .. }
-            | Self::SaveLearned(..)
-            | Self::SaveReadingPosition(..)
-            | Self::SaveFullText(..)
             | Self::SaveFolded(_)
             | Self::SaveHeld(..)
             | Self::KeepApart(_)
             | Self::SaveDownloads(_)
-            | Self::Sync(_)
             | Self::NoteMended
             | Self::SaveSteps(_)
-            | Self::ForgetFeeds(_) => JobSubject::Keeping,
-            Self::ReadPolls(_)
-            | Self::ReadWithoutPage(..)
-            | Self::ReadTexts(_)
-            | Self::ReadLearned(_)
-            | Self::CountMonths(..)
+            | Self::ForgetFeeds(_) => of(Keeping, Write),
+            Self::BackUp(_) => of(Display, Write),
+            Self::SaveLearned(feed, _) => of(Keeping, SmallWrite(Some(*feed))),
+            Self::SaveReadingPosition(..) | Self::SaveFullText(..) => of(Keeping, SmallWrite(None)),
+            Self::ReadRows(wanted) => of(Rows(wanted.list), Read(None)),
+            Self::ReadEntry(key) => of(Entry(*key), Read(None)),
+            Self::ReadPublications(feed) => of(Publications(*feed), Read(Some(*feed))),
+            Self::ReadPolls(feed) | Self::ReadLearned(feed) => of(Display, Read(Some(*feed))),
+            Self::CountMonths(..)
             | Self::CountToday(..)
             | Self::CountSearches(_)
-            | Self::CountFilters
-            | Self::BackUp(_) => JobSubject::Display,
+            | Self::CountFilters => of(Display, Read(None)),
+            Self::ReadNewEntries(_) => of(NewEntries, LateRead),
+            // These lead to downloads, and to requests for pages and pictures, for which commands wait.
+            Self::ReadAttached(wanted) => of(Attached, LateRead).awaited(wanted.feeds()),
+            Self::ReadWithoutPage(feed, _) | Self::ReadTexts(TextsWanted { feed, .. }) => {
+                of(Display, LateRead).awaited([*feed])
+            }
         }
     }
 }

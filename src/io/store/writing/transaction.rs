@@ -7,39 +7,18 @@ use backissue_core::history::kept::Position;
 use backissue_core::history::{DocumentPlace, FeedKey, Merged};
 
 use super::super::handle::WriteGroup;
-use crate::engine::store_work::{Job, StoreWork, Stored};
+use crate::engine::store_work::{Job, StoreWork, Stored, Turn};
 use crate::io::store::chunks::read_in;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::{Batch, TableName};
 
-/// Returns the feed of a job whose changes may be written together with those of other feeds.
-fn grouped_feed(job: &Job) -> Option<FeedKey> {
-    if let Job::Commit(commit) = job {
-        // A changed subscription also changes what is kept in memory, so it is written on its own.
-        return commit.record.is_none().then_some(commit.feed);
-    }
-    if let Job::SaveTry(feed, _) | Job::SaveState(feed, _) = job { Some(*feed) } else { None }
-}
-
-/// Returns the feed of a job that needs only the earlier changes of this feed: a read, or the write of its learned plan.
-const fn read_feed(job: &Job) -> Option<FeedKey> {
-    if let Job::ReadLearned(feed)
-    | Job::SaveLearned(feed, _)
-    | Job::ReadPublications(feed)
-    | Job::ReadPolls(feed) = job
-    {
-        Some(*feed)
-    } else {
-        None
-    }
-}
-
 impl Store {
     /// Like [`Self::perform`], but adds the changes of polls to the write group. Call [`Self::write_group`] before the job is
     /// reported, and before any job for which [`Self::needs_group`] returns `true`.
     pub fn perform_in_group(&mut self, work: StoreWork) -> Option<Stored> {
-        let feed = grouped_feed(&work.job);
+        let turn = work.job.traits().turn;
+        let feed = if let Turn::PollWrite(feed) = turn { Some(feed) } else { None };
         let with_document = matches!(&work.job, Job::Commit(commit) if commit.document.is_some());
         self.group.is_open = feed.is_some();
         let stored = self.perform(work);
@@ -51,7 +30,11 @@ impl Store {
 
     /// Checks whether the write group must be written before this job.
     pub fn needs_group(&self, job: &Job) -> bool {
-        let feed = grouped_feed(job).filter(|_| !self.group.is_full()).or(read_feed(job));
+        let feed = match job.traits().turn {
+            Turn::PollWrite(feed) if !self.group.is_full() => Some(feed),
+            Turn::Read(feed) | Turn::SmallWrite(feed) => feed,
+            Turn::PollWrite(_) | Turn::LateRead | Turn::Write => None,
+        };
         feed.is_none_or(|feed| self.group.feeds.contains(&feed))
     }
 
