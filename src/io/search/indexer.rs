@@ -226,12 +226,13 @@ impl Work {
             }
         }
         let mut catch_up = CatchUp::new(index, self.texts.clone());
-        let missing = catch_up.state().missing;
+        let behind = catch_up.differing_feeds();
+        let missing = behind.iter().map(|(_, entries)| entries).sum::<usize>();
         if missing > 0 {
             self.check_room()?;
         }
         let mut told = 0;
-        let all = catch_up.everything(&mut |done| {
+        let all = catch_up.feeds(behind.into_iter().map(|(feed, _)| feed), &mut |done| {
             if done >= told + TOLD_ENTRIES {
                 told = done;
                 let missing = missing.saturating_sub(done);
@@ -274,12 +275,8 @@ impl Work {
             if missing > 0 {
                 self.report_missing(missing);
             }
-            for feed in std::mem::take(&mut orders.changed) {
-                let go_on = &mut |_| !self.stopping.load(Ordering::Relaxed);
-                if !catch_up.feed(feed, &mut 0, go_on)? {
-                    break;
-                }
-            }
+            let go_on = &mut |_| !self.stopping.load(Ordering::Relaxed);
+            catch_up.feeds(std::mem::take(&mut orders.changed), go_on)?;
             if catch_up.commit()? || missing > 0 {
                 self.report_missing(0);
             }
@@ -359,9 +356,6 @@ impl CatchUp {
     /// Compares the entries of one feed.
     pub fn state_of(&self, feed: FeedKey) -> IndexState {
         let mut state = IndexState::default();
-        if !self.texts.has(feed) {
-            return state;
-        }
         let has = self.has.get(&feed).map_or(&[][..], Vec::as_slice);
         for (place, wanted) in self.stamps(feed).into_iter().enumerate() {
             let got = has.get(place).copied().unwrap_or(0);
@@ -374,52 +368,63 @@ impl CatchUp {
         state
     }
 
-    /// Returns the stamps of the entries of a feed as they are in the store.
+    /// Returns the stamps of the entries of a feed as they are in the store; none if the store does not have it.
     fn stamps(&self, feed: FeedKey) -> Vec<u32> {
+        if !self.texts.has(feed) {
+            return Vec::new();
+        }
         let pages = self.texts.pages(feed);
         let rows = self.texts.rows(feed);
         (0_u32..).zip(&rows).map(|(seq, row)| stamp(row, pages.get(&seq))).collect()
     }
 
+    /// Returns the entries of a feed that the index has otherwise than the store, with their stamps in the store.
+    fn differing(&self, feed: FeedKey) -> Vec<(u32, u32)> {
+        let has = self.has.get(&feed).map_or(&[][..], Vec::as_slice);
+        let wanted = self.stamps(feed);
+        let stamp = |of: &[u32], place: usize| of.get(place).copied().unwrap_or(0);
+        (0_u32..)
+            .zip(0..has.len().max(wanted.len()))
+            .filter(|&(_, place)| stamp(has, place) != stamp(&wanted, place))
+            .map(|(seq, place)| (seq, stamp(&wanted, place)))
+            .collect()
+    }
+
+    /// Returns the feeds that the index has otherwise than the store, with their numbers of such entries.
+    fn differing_feeds(&self) -> Vec<(FeedKey, usize)> {
+        let feeds = self.all_feeds().into_iter();
+        let counts = feeds.map(|feed| (feed, self.differing(feed).len()));
+        counts.filter(|(_, entries)| *entries > 0).collect()
+    }
+
+    /// Returns the feeds in the index or in the store.
+    fn all_feeds(&self) -> BTreeSet<FeedKey> {
+        self.has.keys().copied().chain(self.texts.feeds()).collect()
+    }
+
     /// Updates the whole index. Calls `go_on` with the number of finished entries, and stops if it returns false. Returns `true` if
     /// everything is indexed.
     pub fn everything(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Result<bool, IndexError> {
-        let feeds = self.texts.feeds();
-        let gone: Vec<FeedKey> =
-            self.has.keys().filter(|feed| !feeds.contains(feed)).copied().collect();
-        let mut done = 0;
-        for feed in gone.into_iter().chain(feeds) {
-            if !self.feed(feed, &mut done, go_on)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.feeds(self.all_feeds(), go_on)
     }
 
-    pub fn feed(
+    /// Like [`Self::everything`], for these feeds.
+    fn feeds(
         &mut self,
-        feed: FeedKey,
-        done: &mut usize,
+        feeds: impl IntoIterator<Item = FeedKey>,
         go_on: &mut dyn FnMut(usize) -> bool,
     ) -> Result<bool, IndexError> {
-        let wanted = if self.texts.has(feed) { self.stamps(feed) } else { Vec::new() };
-        let has = self.has.entry(feed).or_default();
-        has.resize(has.len().max(wanted.len()), 0);
-        let want = |place: usize| wanted.get(place).copied().unwrap_or(0);
-        let differing: Vec<usize> =
-            (0..has.len()).filter(|&place| has.get(place).copied() != Some(want(place))).collect();
-        for slice in differing.chunks(SLICE) {
-            if !go_on(*done) {
-                return Ok(false);
-            }
-            let changes: Vec<(u32, u32)> = slice
-                .iter()
-                .map(|&place| (u32::try_from(place).unwrap_or(u32::MAX), want(place)))
-                .collect();
-            self.write(feed, &changes);
-            *done = done.saturating_add(slice.len());
-            if self.writer.is_full() {
-                self.commit()?;
+        let mut done = 0_usize;
+        for feed in feeds {
+            for slice in self.differing(feed).chunks(SLICE) {
+                if !go_on(done) {
+                    return Ok(false);
+                }
+                self.write(feed, slice);
+                done = done.saturating_add(slice.len());
+                if self.writer.is_full() {
+                    self.commit()?;
+                }
             }
         }
         Ok(true)
@@ -428,6 +433,8 @@ impl CatchUp {
     /// Adds, replaces or removes entries, each given with its new stamp.
     fn write(&mut self, feed: FeedKey, changes: &[(u32, u32)]) {
         let has = self.has.entry(feed).or_default();
+        let end = changes.last().map_or(0, |(seq, _)| (*seq as usize).saturating_add(1));
+        has.resize(has.len().max(end), 0);
         let added = changes.iter().filter(|(_, stamp)| *stamp != 0).map(|(seq, _)| *seq);
         let mut texts = self.texts.read(feed, added);
         let pages = self.texts.pages(feed);
