@@ -2,6 +2,7 @@
 //!
 //! The state does not contain entries. Entries are in the store and are read when they are shown.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -144,6 +145,17 @@ pub struct Engine {
     pub(super) events: Vec<Event>,
     /// Copies of the events since the last call of [`Self::copied_events`]; `None` if copies are not needed.
     pub(super) copies: Option<Vec<Event>>,
+    /// Numbers over all feeds since the last input.
+    pub(super) sums: Sums,
+}
+
+/// Numbers over all feeds. Each is counted when it is first needed after an input, because every frame shows them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sums {
+    unread: OnceCell<u64>,
+    starred: OnceCell<u32>,
+    pub(super) gaps: OnceCell<u32>,
+    pub(super) problems: OnceCell<u32>,
 }
 
 impl Engine {
@@ -191,7 +203,8 @@ impl Engine {
     /// Returns the number of unread entries in the feeds that are not quiet, as the list of all unread entries has them.
     pub fn unread(&self) -> u64 {
         let feeds = self.feeds.values();
-        unread_of(feeds.map(|it| (it.record.feed_settings.quiet, it.counters.unread)), false)
+        let feeds = feeds.map(|it| (it.record.feed_settings.quiet, it.counters.unread));
+        *self.sums.unread.get_or_init(|| unread_of(feeds, false))
     }
 
     /// Returns the feeds that are not quiet: those in the list of all unread entries.
@@ -232,7 +245,8 @@ impl Engine {
 
     /// Returns the number of starred entries in all feeds.
     pub fn starred(&self) -> u32 {
-        self.feeds.values().fold(0, |sum, feed| sum.saturating_add(feed.counters.starred))
+        let starred = self.feeds.values().map(|feed| feed.counters.starred);
+        *self.sums.starred.get_or_init(|| starred.fold(0, u32::saturating_add))
     }
 
     /// Sets the counters of a feed or of a removed feed, because a removed feed may be restored.

@@ -32,7 +32,7 @@ use super::poll::{learn, manual_poll, polling, start_fetches};
 use super::request::{Effect, Event, Input, Request};
 use super::search_query;
 use super::settings::Settings;
-use super::state::Engine;
+use super::state::{Engine, Sums};
 use super::store_results::{self, stored_or_failed};
 use super::store_work::{Beside, Job};
 
@@ -60,6 +60,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     }
     store_results::register_work(engine, &mut effects);
     store_results::tell_durable(engine, &BTreeSet::new());
+    engine.sums = Sums::default();
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
         // Do not copy the events with pictures, because pictures are sent only to the screen that requested them.

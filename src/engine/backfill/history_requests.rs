@@ -217,7 +217,8 @@ pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let feeds = engine.feeds.values().filter(has_any);
     let counts =
         feeds.map(|feed| of_feed(engine, feed, now).iter().filter(|(_, gap)| gap.counts()).count());
-    u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX)
+    let sum = || u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX);
+    *engine.sums.gaps.get_or_init(sum)
 }
 
 /// Returns the gap with this key, or `None` if the gap was filled or is being filled.

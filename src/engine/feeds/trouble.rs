@@ -156,7 +156,8 @@ pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
     let stores = usize::from(engine.mended.is_some());
     let others = of_accounts(engine, now).chain(of_devices(engine, now)).count();
     let others = others.saturating_add(stores);
-    u32::try_from(in_trouble.count().saturating_add(others)).unwrap_or(u32::MAX)
+    let sum = || u32::try_from(in_trouble.count().saturating_add(others)).unwrap_or(u32::MAX);
+    *engine.sums.problems.get_or_init(sum)
 }
 
 /// Returns what devices ask for.
