@@ -11,7 +11,6 @@ use backissue_core::filters::EntryFilter;
 use backissue_core::history::{Adaptor, EntryKey, FeedKey, GapKey};
 use backissue_core::schedule::Pace;
 use backissue_core::schedule::learning::LearnedPlan;
-use backissue_core::search::Matching;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
@@ -32,7 +31,7 @@ use super::poll::poll_log::PollResult;
 use super::poll::poll_request::PollRequest;
 use super::poll::poll_stage::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings, Settings};
-use super::store_work::{Beside, Job, JobId, StoreWork, Stored};
+use super::store_work::{Beside, CountsWanted, Job, JobId, StoreWork, Stored};
 
 /// A request of a user.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,10 +200,8 @@ pub enum ScreenRequest {
     Polls(FeedKey),
     /// Count the entries of a feed by month.
     MonthCounts(FeedKey, Tz),
-    /// Count the unread entries that are listed under a date since this instant, and those in the portion of the day with this number.
-    TodayCount(DateTime<Utc>, i32),
-    /// Count the unread entries that each saved search matches.
-    SearchCounts(Vec<(u32, Matching)>),
+    /// Count unread entries.
+    Counts(Box<CountsWanted>),
     /// Count the entries that each filter matches.
     FilterCounts,
     /// Save the reading position in an entry. `None` removes a saved position: the entry is at its
@@ -223,8 +220,7 @@ impl From<ScreenRequest> for Effect {
             ScreenRequest::Entry(key) => Job::ReadEntry(key),
             ScreenRequest::Polls(feed) => Job::ReadPolls(feed),
             ScreenRequest::MonthCounts(feed, zone) => Job::CountMonths(feed, zone),
-            ScreenRequest::TodayCount(since, day) => Job::CountToday(since, day),
-            ScreenRequest::SearchCounts(searches) => Job::CountSearches(searches),
+            ScreenRequest::Counts(wanted) => Job::Count(wanted),
             ScreenRequest::FilterCounts => Job::CountFilters,
             ScreenRequest::SaveReadingPosition(key, place) => Job::SaveReadingPosition(key, place),
             ScreenRequest::SaveFolded(tags) => Job::SaveFolded(tags),

@@ -283,8 +283,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effe
         | Answer::Entry(_)
         | Answer::Polls(..)
         | Answer::MonthsCounted(..)
-        | Answer::TodayCounted(_)
-        | Answer::SearchesCounted(_) => Vec::new(),
+        | Answer::Counted(_) => Vec::new(),
     }
 }
 

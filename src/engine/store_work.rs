@@ -131,13 +131,10 @@ pub enum Job {
     ReadLearned(FeedKey),
     /// Writes the learned plan of a feed.
     SaveLearned(FeedKey, Box<LearnedRecord>),
-    /// Counts the unread entries that are listed under a date since this instant, and those in the portion of the day with this
-    /// number. Answered with [`Answer::TodayCounted`].
-    CountToday(DateTime<Utc>, i32),
+    /// Counts unread entries. Answered with [`Answer::Counted`].
+    Count(Box<CountsWanted>),
     /// Writes the saved searches. Answered with [`Answer::SearchesSaved`].
     SaveSearches(Vec<SavedSearch>),
-    /// Counts the unread entries that each saved search matches. Answered with [`Answer::SearchesCounted`].
-    CountSearches(Vec<(u32, Matching)>),
     /// Writes the filters. Answered with [`Answer::FiltersSaved`].
     SaveFilters(Vec<EntryFilter>),
     /// Applies a filter to entries, or undoes or redoes changes of a filter. Answered with [`Answer::Filtered`].
@@ -291,12 +288,10 @@ pub enum Answer {
     MonthsCounted(FeedKey, Box<MonthCounts>),
     /// The learned plan of a feed, if there is one.
     Learned(FeedKey, Option<Box<LearnedRecord>>),
-    /// Numbers of unread entries of a day.
-    TodayCounted(TodayCounts),
+    /// Numbers of unread entries.
+    Counted(UnreadCounts),
     /// The saved searches are durable.
     SearchesSaved,
-    /// Number of unread entries that match each saved search, by the number of the search.
-    SearchesCounted(BTreeMap<u32, u32>),
     /// What another reader knew of the entries of a feed is durable.
     ElsewhereNoted(FeedKey, Box<ElsewhereNoted>),
     /// What a sync brought for a feed is durable.
@@ -309,13 +304,26 @@ pub enum Answer {
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
+/// Which unread entries to count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountsWanted {
+    /// Entries that are listed under a date since this instant.
+    pub since: DateTime<Utc>,
+    /// Entries in the portion of the day with this number.
+    pub day: i32,
+    /// Entries that each of these saved searches matches.
+    pub searches: Vec<(u32, Matching)>,
+}
+
 /// Numbers of unread entries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TodayCounts {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnreadCounts {
     /// Entries that are listed under a date since the requested instant.
     pub dated: u32,
     /// Entries in the portion of the requested day; 0 before it is chosen.
     pub portion: u32,
+    /// Entries that match each saved search, by the number of the search.
+    pub found: BTreeMap<u32, u32>,
 }
 
 /// What [`Job::Restore`] does with entries.
@@ -461,7 +469,6 @@ impl Job {
     }
 
     /// Returns what is to be known of the job besides its work.
-    #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
     pub fn traits(&self) -> JobTraits {
         use JobSubject::{
             Attached, Change, Display, Entry, Filter, History, Keeping, ListMark, NewEntries, Poll,
@@ -515,10 +522,7 @@ impl Job {
             Self::ReadEntry(key) => of(Entry(*key), Read(None)),
             Self::ReadPublications(feed) => of(Publications(*feed), Read(Some(*feed))),
             Self::ReadPolls(feed) | Self::ReadLearned(feed) => of(Display, Read(Some(*feed))),
-            Self::CountMonths(..)
-            | Self::CountToday(..)
-            | Self::CountSearches(_)
-            | Self::CountFilters => of(Display, Read(None)),
+            Self::CountMonths(..) | Self::Count(_) | Self::CountFilters => of(Display, Read(None)),
             Self::ReadNewEntries(_) => of(NewEntries, LateRead),
             // These lead to downloads, and to requests for pages and pictures, for which commands wait.
             Self::ReadAttached(wanted) => of(Attached, LateRead).awaited(wanted.feeds()),

@@ -1,7 +1,5 @@
 //! The application state: the engine, and the state of the screen: which pane has the focus, what is selected, and what is open.
 
-use std::collections::BTreeMap;
-
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::timeline::MonthCounts;
 use backissue_core::history::{EntryKey, FeedKey};
@@ -24,7 +22,6 @@ use crate::engine::entries::entry_view::ReadingPosition;
 use crate::engine::entries::rows::{RowOrder, Show};
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
-use crate::engine::store_work::TodayCounts;
 
 /// The engine together with the state of the screen.
 #[derive(Debug, Clone)]
@@ -133,12 +130,10 @@ pub struct Ui {
     pub viewport: Viewport,
     /// Settings from the configuration file.
     pub settings: ScreenSettings,
-    /// Numbers of today's unread entries.
-    pub today: Counted<TodayCounts>,
+    /// Numbers of today's unread entries and of those in the saved searches.
+    pub counts: Counted,
     /// Start of the day for which today's unread entries were counted.
     pub today_since: Option<DateTime<Utc>>,
-    /// Number of unread entries in each saved search.
-    pub found: Counted<BTreeMap<u32, u32>>,
     /// State of the pictures in the open entry.
     pub pictures: Pictures,
     /// External commands, each with the entry that must be read from the store before the command can start.

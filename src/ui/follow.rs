@@ -161,7 +161,7 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
         Event::FiltersChanged => cx.app.ui.ahead.forget(),
         Event::SearchesPutBack => {
             feeds_pane::rebuild_rows(cx.app);
-            search_pane::count_searches(cx);
+            search_pane::count_all(cx);
             load_rows::open_list(cx);
         }
         Event::PageFetched { key, full, failed } => {

@@ -176,8 +176,7 @@ fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
             plan_pane::show_polls(cx.app, feed, polls);
         }
         Ok(Answer::MonthsCounted(feed, counts)) => timeline::show(cx.app, feed, *counts),
-        Ok(Answer::TodayCounted(counts)) => search_pane::take_today_count(cx, counts),
-        Ok(Answer::SearchesCounted(unread)) => search_pane::take_search_counts(cx, unread),
+        Ok(Answer::Counted(counts)) => search_pane::take_counts(cx, counts),
         _ => cx.tell_engine(Input::Stored(Box::new(stored))),
     }
 }

@@ -13,7 +13,7 @@ use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::LaterStep;
 use crate::engine::entries::rows::{ListQuery, MarkedEntries, RowKey, Scope, Show};
 use crate::engine::store_work::{
-    Answer, Beside, Job, StoreFailure, StoreWork, Stored, TodayCounts,
+    Answer, Beside, Job, StoreFailure, StoreWork, Stored, UnreadCounts,
 };
 use crate::io::store::pack::{Batch, TableName};
 
@@ -146,9 +146,10 @@ fn do_job(
             store.save_learned_plan(feed, &learned)?;
             None
         }
-        Job::CountToday(since, day) => Some(Answer::TodayCounted(TodayCounts {
-            dated: store.unread_since(since)?,
-            portion: store.unread_in_portion(day)?,
+        Job::Count(wanted) => Some(Answer::Counted(UnreadCounts {
+            dated: store.unread_since(wanted.since)?,
+            portion: store.unread_in_portion(wanted.day)?,
+            found: store.count_found(&wanted.searches)?,
         })),
         Job::SaveSearches(searches) => {
             store.save_searches(&searches)?;
@@ -175,7 +176,6 @@ fn do_job(
             store.save_place(key, place)?;
             None
         }
-        Job::CountSearches(wanted) => Some(Answer::SearchesCounted(store.count_found(&wanted)?)),
         Job::SaveFilters(filters) => {
             store.save_filters(&filters)?;
             Some(Answer::FiltersSaved)

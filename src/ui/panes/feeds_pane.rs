@@ -200,11 +200,11 @@ pub fn count_unread(app: &App, row: &FeedsRow) -> u32 {
     let of = |key: &FeedKey| app.engine.feeds.get(key).map_or(0, |feed| feed.counters.unread);
     match row {
         FeedsRow::AllUnread => u32::try_from(app.engine.unread()).unwrap_or(u32::MAX),
-        FeedsRow::Today => app.ui.today.value.dated,
+        FeedsRow::Today => app.ui.counts.value.dated,
         FeedsRow::Starred => app.engine.starred(),
-        FeedsRow::Reading => app.ui.today.value.portion,
+        FeedsRow::Reading => app.ui.counts.value.portion,
         FeedsRow::Ended | FeedsRow::Gaps | FeedsRow::Attention => 0,
-        FeedsRow::Search(id) => app.ui.found.value.get(id).copied().unwrap_or(0),
+        FeedsRow::Search(id) => app.ui.counts.value.found.get(id).copied().unwrap_or(0),
         FeedsRow::Tag(_, keys) => keys.iter().map(of).fold(0, u32::saturating_add),
         FeedsRow::Feed(key, _) => of(key),
     }

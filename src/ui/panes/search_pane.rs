@@ -2,8 +2,6 @@
 //! saved search appears as a list in the subscriptions pane, with its number of unread entries, which the store computes, as it
 //! does today's.
 
-use std::collections::BTreeMap;
-
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use backissue_core::search::{Marks, Matching};
 
@@ -13,7 +11,7 @@ use crate::engine::change::value::SavedSearch;
 use crate::engine::entries::rows::{RowOrder, RowsWanted};
 use crate::engine::request::{Request, ScreenRequest};
 use crate::engine::search_query::{SEARCHES_MAX, resolve, short_name, with_new};
-use crate::engine::store_work::TodayCounts;
+use crate::engine::store_work::{CountsWanted, UnreadCounts};
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -198,7 +196,7 @@ pub fn show_indexed(cx: &mut Cx<'_>, missing: u32) {
     if !cx.app.ui.is_on() {
         return;
     }
-    count_searches(cx);
+    count_all(cx);
     let searching = cx.app.ui.search.as_ref().map_or_else(
         || matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Search(_))),
         |search| search.matching.is_some(),
@@ -284,56 +282,43 @@ pub fn give_up_selected(cx: &mut Cx<'_>) -> Option<()> {
 
 fn change_list(cx: &mut Cx<'_>, list: Vec<SavedSearch>) {
     cx.ask(Request::SaveSearches(list));
-    count_searches(cx);
+    count_all(cx);
 }
 
-/// Requests the count of today's unread entries and the counts of the saved searches.
+/// Requests the numbers of today's unread entries, and of those in the saved searches. If a request is pending, a new one follows.
 pub fn count_all(cx: &mut Cx<'_>) {
-    count_today(cx);
-    count_searches(cx);
+    count(cx, true);
 }
 
-/// Requests the numbers of today's unread entries. If a request is already pending, a new request follows after it.
+/// Like [`count_all`], without the saved searches.
 pub fn count_today(cx: &mut Cx<'_>) {
-    if cx.app.ui.today.begin() {
-        let zone = cx.app.engine.zone;
-        let portion = cx.app.ui.settings.portion(cx.now, zone).day;
-        cx.out.push(ask_store(ScreenRequest::TodayCount(
-            day_start(day_of(cx.now, zone), zone),
-            portion,
-        )));
-    }
+    count(cx, false);
 }
 
-/// Stores the numbers of today's unread entries that the store returned. If entries have changed since the request, requests the
-/// number again.
-pub fn take_today_count(cx: &mut Cx<'_>, counts: TodayCounts) {
-    if cx.app.ui.today.end(counts) {
-        count_today(cx);
-    }
-}
-
-/// Requests the number of unread entries in each saved search. If a request is already pending, a new request follows after it.
-pub fn count_searches(cx: &mut Cx<'_>) {
-    if cx.app.engine.saved_searches.is_empty() || !cx.app.ui.is_on() || !cx.app.ui.found.begin() {
+fn count(cx: &mut Cx<'_>, searches: bool) {
+    if !cx.app.ui.counts.begin(searches) {
         return;
     }
-    let ids = cx.app.engine.saved_searches.iter().map(|search| search.id);
-    let wanted = ids.filter_map(|id| Some((id, load_rows::resolve_search(cx.app, cx.now, id)?)));
-    cx.out.push(ask_store(ScreenRequest::SearchCounts(wanted.collect())));
+    let (zone, is_on) = (cx.app.engine.zone, cx.app.ui.is_on());
+    let saved = cx.app.engine.saved_searches.iter().filter(|_| searches && is_on);
+    let searches = saved
+        .filter_map(|saved| Some((saved.id, load_rows::resolve_search(cx.app, cx.now, saved.id)?)));
+    let (since, day) =
+        (day_start(day_of(cx.now, zone), zone), cx.app.ui.settings.portion(cx.now, zone).day);
+    let wanted = CountsWanted { since, day, searches: searches.collect() };
+    cx.out.push(ask_store(ScreenRequest::Counts(Box::new(wanted))));
 }
 
-/// Stores the numbers of unread entries in the saved searches that the store returned. If entries have changed since the request,
-/// requests the numbers again.
-pub fn take_search_counts(cx: &mut Cx<'_>, unread: BTreeMap<u32, u32>) {
-    if cx.app.ui.found.end(unread) {
-        count_searches(cx);
+/// Stores the numbers that the store returned. If entries have changed since the request, requests the numbers again.
+pub fn take_counts(cx: &mut Cx<'_>, counts: UnreadCounts) {
+    if let Some(searches) = cx.app.ui.counts.end(counts) {
+        count(cx, searches);
     }
 }
 
 /// Handles a count that the store could not compute: the counts are requested again after the next change.
 pub const fn stop_waiting(app: &mut App) {
-    (app.ui.today.waiting, app.ui.found.waiting) = (false, false);
+    app.ui.counts.waiting = false;
 }
 
 #[cfg(test)]
@@ -347,19 +332,18 @@ mod tests {
         let mut app = app_with(&[]);
         let day = day_start(day_of(noon(), app.engine.zone), app.engine.zone);
         let portion = app.ui.settings.portion(noon(), app.engine.zone).day;
-        let dated = |dated| TodayCounts { dated, portion: 0 };
+        let dated = |dated| UnreadCounts { dated, ..UnreadCounts::default() };
+        let wanted = CountsWanted { since: day, day: portion, searches: Vec::new() };
+        let job = Job::Count(Box::new(wanted));
         assert_eq!(
             jobs(&Cx::run(&mut app, noon(), |cx| count_all(cx))),
-            [&Job::CountToday(day, portion)],
+            [&job],
             "no search is saved"
         );
         assert!(Cx::run(&mut app, noon(), |cx| count_today(cx)).is_empty());
-        assert_eq!(
-            jobs(&Cx::run(&mut app, noon(), |cx| take_today_count(cx, dated(7)))),
-            [&Job::CountToday(day, portion)]
-        );
-        assert!(Cx::run(&mut app, noon(), |cx| take_today_count(cx, dated(8))).is_empty());
-        assert_eq!(app.ui.today.value, dated(8));
+        assert_eq!(jobs(&Cx::run(&mut app, noon(), |cx| take_counts(cx, dated(7)))), [&job]);
+        assert!(Cx::run(&mut app, noon(), |cx| take_counts(cx, dated(8))).is_empty());
+        assert_eq!(app.ui.counts.value, dated(8));
     }
 
     #[test]

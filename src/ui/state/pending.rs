@@ -10,6 +10,7 @@ use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::RunPurpose;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::poll::poll_log::{PollOutcome, PollResult};
+use crate::engine::store_work::UnreadCounts;
 use crate::ui::keys::commands::KeyStep;
 use crate::ui::keys::key::Key;
 use crate::ui::keys::key_bindings::Keymap;
@@ -92,29 +93,36 @@ impl AskedPolls {
     }
 }
 
-/// A number that the store computes, and whether a new value is pending.
+/// Numbers that the store counts, and whether new ones are pending.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted<T> {
-    /// Last value that the store returned.
-    pub value: T,
-    /// `true` while a requested value is pending.
+pub struct Counted {
+    /// Last numbers that the store returned.
+    pub value: UnreadCounts,
+    /// `true` while requested numbers are pending.
     pub(in crate::ui) waiting: bool,
-    /// `true` if the value may have changed after the pending request, so that it must be requested again.
-    again: bool,
+    /// Set if the numbers may have changed after the pending request, so that they must be requested again; `true` if those of the
+    /// saved searches, too.
+    again: Option<bool>,
 }
 
-impl<T> Counted<T> {
-    /// Checks whether the value may be requested now. While an earlier request is pending, returns `false`; in this case,
-    /// [`Self::end`] indicates that the value must be requested again.
-    pub(in crate::ui) const fn begin(&mut self) -> bool {
-        self.again = self.waiting;
+impl Counted {
+    /// Checks whether the numbers, with those of the `searches` if set, may be requested now. While an earlier request is pending,
+    /// returns `false`; in this case, [`Self::end`] tells what must be requested again.
+    pub(in crate::ui) fn begin(&mut self, searches: bool) -> bool {
+        if self.waiting {
+            self.again = self.again.max(Some(searches));
+        }
         !std::mem::replace(&mut self.waiting, true)
     }
 
-    /// Stores a value that the store returned. Returns `true` if the value must be requested again.
-    pub(in crate::ui) fn end(&mut self, value: T) -> bool {
-        (self.value, self.waiting) = (value, false);
-        std::mem::take(&mut self.again)
+    /// Stores the numbers that the store returned. A search that was not counted keeps its number. Returns whether numbers must be
+    /// requested again, and whether those of the saved searches.
+    pub(in crate::ui) fn end(&mut self, counts: UnreadCounts) -> Option<bool> {
+        let UnreadCounts { dated, portion, found } = counts;
+        (self.value.dated, self.value.portion) = (dated, portion);
+        self.value.found.extend(found);
+        self.waiting = false;
+        self.again.take()
     }
 }
 
@@ -223,12 +231,17 @@ mod counted_tests {
 
     #[test]
     fn change_during_a_count_starts_one_more_count() {
-        let mut count: Counted<u32> = Counted::default();
-        assert!(count.begin());
-        assert!(!count.begin() && !count.begin(), "an answer is on its way");
-        assert!(count.end(3), "it is asked for again");
-        assert!(count.begin());
-        assert!(!count.end(4));
-        assert_eq!(count.value, 4);
+        let counts = |dated, found: &[(u32, u32)]| UnreadCounts {
+            dated,
+            portion: 0,
+            found: found.iter().copied().collect(),
+        };
+        let mut count = Counted::default();
+        assert!(count.begin(false));
+        assert!(!count.begin(true) && !count.begin(false), "an answer is on its way");
+        assert_eq!(count.end(counts(3, &[(7, 2)])), Some(true), "all are asked for again");
+        assert!(count.begin(false));
+        assert_eq!(count.end(counts(4, &[])), None);
+        assert_eq!(count.value, counts(4, &[(7, 2)]), "the search was not counted again");
     }
 }

@@ -159,7 +159,7 @@ pub fn searches(work: &StoreWork) -> bool {
             let scope = wanted.rebuild.as_ref().map(|query| &query.scope);
             matches!(scope, Some(Scope::Found(_)))
         }
-        Job::CountSearches(_) => true,
+        Job::Count(wanted) => !wanted.searches.is_empty(),
         _ => false,
     }
 }
