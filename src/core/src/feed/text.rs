@@ -272,9 +272,21 @@ fn tag_name(tag: &str) -> &str {
 
 /// Checks whether an element separates the words before and after its tags.
 pub(super) fn is_block(name: &str) -> bool {
-    const BLOCK: &str = "p br div li h1 h2 h3 h4 h5 h6 ul ol pre td tr table blockquote article aside caption center dd dl dt \
-         figcaption figure footer header hr section";
-    BLOCK.split_ascii_whitespace().any(|known| name.eq_ignore_ascii_case(known))
+    // Only names of the same length are compared, because a text has many tags.
+    let known: &[&str] = match name.len() {
+        1 => &["p"],
+        2 => &[
+            "br", "li", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "td", "tr", "dd", "dl",
+            "dt", "hr",
+        ],
+        3 => &["div", "pre"],
+        5 => &["aside", "table"],
+        6 => &["center", "figure", "footer", "header"],
+        7 => &["article", "caption", "section"],
+        10 => &["blockquote", "figcaption"],
+        _ => return false,
+    };
+    known.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Returns the length of `text` up to the end tag of the hidden element `name`, or the whole length if there is no such end tag.
