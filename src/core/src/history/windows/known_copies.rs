@@ -124,6 +124,9 @@ pub(in crate::history) fn find_known<'k>(
     // What a copy by another reader supplied is an entry of this publisher only if it has the same id.
     let is_former = |known: &&KnownEntry| !here.contains(&known.seq) && !known.kept.is_of_copy();
     let mut former: Vec<&KnownEntry> = known.values().flatten().filter(is_former).collect();
+    if former.is_empty() {
+        return found;
+    }
     former.sort_unstable_by_key(|known| known.seq);
     let unknown: BTreeSet<usize> =
         unknown.into_iter().filter(|at| !found.contains_key(at)).collect();
