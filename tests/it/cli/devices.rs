@@ -466,7 +466,9 @@ fn a_second_backissue_says_whose_word_a_history_is() {
         answer(200, &[("content-type", "application/rss+xml")], body)
     });
     let (home, away) = (Program::new(), Program::new());
-    home.run(&["add", &site.at("/whole.xml"), &site.at("/gap.xml")]).with(0);
+    for path in ["/whole.xml", "/gap.xml"] {
+        home.run(&["add", &site.at(path)]).with(0);
+    }
     let here = home.run(&["history", "1"]).with(0).out;
     assert!(here.contains("complete history"), "{here}");
     let password = add_device(&home, "laptop");
