@@ -79,7 +79,7 @@ fn publish_once(options: &Options, handle: &LoopHandle, words: &[String]) -> Res
     }
 }
 
-/// The output of a publication that nobody waits for. Its lines are told only if it wrote something.
+/// Collects the lines of a publication that no user started. They are printed only if it wrote a file.
 #[derive(Debug, Default)]
 struct TimedOutput {
     lines: RefCell<Vec<String>>,

@@ -82,7 +82,7 @@ fn damaged_numbers_are_replaced_and_none_is_given_twice() {
     ] {
         store.put(TableName::Facts, key, bytes.clone()).unwrap();
         store.numbers = None;
-        // The clock stands still: what was given is known from the other record.
+        // Both rounds have the same time, so only the other record shows which numbers were given.
         assert!(store.give_numbers(1_000).unwrap(), "{bytes:?}");
         let after = numbers(&mut store);
         assert!(after.is_disjoint(&given), "{bytes:?}: {after:?}");

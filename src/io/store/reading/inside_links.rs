@@ -114,7 +114,7 @@ impl Store {
         let of_fold =
             folds.flat_map(|(shown, fold)| fold.entries.iter().map(move |key| (*key, *shown)));
         let shown_as: BTreeMap<EntryKey, EntryKey> = of_fold.collect();
-        // Ordered by rarity, the row stands where the one of the rarest feed would stand.
+        // In the order by rarity, the row takes the place of its entry whose feed publishes most rarely.
         let takes_first = query.rare.is_some();
         let mut placed = BTreeSet::new();
         self.order.retain_mut(|row| {
