@@ -33,8 +33,8 @@ const SMALLEST: (u16, u16) = (40, 12);
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
 /// Minimum width of the subscriptions pane if its width is configured, in columns.
 const FEEDS_COLUMNS_MIN: u16 = 20;
-/// Width of the text in a wide layout that the subscriptions pane leaves, in columns: lines of prose have 80.
-const WIDE_TEXT_MIN: u16 = 82;
+/// Width of the text in a wide layout that the subscriptions pane leaves, in columns, and where there is room for whole lines of prose.
+const WIDE_TEXT_MIN: [u16; 2] = [58, 82];
 /// Width of the entry list that it leaves elsewhere, in columns.
 const TITLES_MIN: u16 = 68;
 
@@ -192,8 +192,16 @@ fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     let own = app.ui.settings.feeds_width.map(|own| own.clamp(FEEDS_COLUMNS_MIN, area.width / 2));
     let layout = app.ui.pane_layout();
     // The pane grows to the longest name, as far as the text and the titles keep their room.
+    let [least, prose] = WIDE_TEXT_MIN;
+    let text = area.width.saturating_sub(layout.entries).saturating_sub(layout.feeds);
     let others = layout.entries.saturating_add(match layout.arrangement {
-        Arrangement::Wide => WIDE_TEXT_MIN,
+        Arrangement::Wide => {
+            if text < prose {
+                least
+            } else {
+                prose
+            }
+        }
         Arrangement::Stacked | Arrangement::Medium | Arrangement::Narrow => TITLES_MIN,
     });
     let most = (area.width / 3).min(area.width.saturating_sub(others)).max(layout.feeds);
