@@ -1,5 +1,6 @@
 //! Benchmark of a device that syncs with a store of 100,000 entries of which 20,000 are unread: the processor time that its first sync
-//! and a quiet sync take here, and how long a key of the reader that needs the store waits meanwhile. `cargo bench --bench devices`; `BACKISSUE_BENCH_ENTRIES` sets another number of entries.
+//! and a quiet sync take here, without what the device itself needs to unpack and read the answers, and how long a key of the reader
+//! that needs the store waits meanwhile. `cargo bench --bench devices`; `BACKISSUE_BENCH_ENTRIES` sets another number of entries.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,12 +8,14 @@
     clippy::print_stdout,
     clippy::disallowed_methods,
     clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
     dead_code,
     reason = "a measurement may panic and print, and uses a part of what fills the store"
 )]
 
 use std::fs;
 use std::io::Read as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use backissue::engine::settings::Settings;
@@ -44,9 +47,24 @@ const KEY_PAUSE: Duration = Duration::from_millis(10);
 struct Device {
     server: DeviceServer,
     header: String,
+    /// Processor time of the device itself, in nanoseconds.
+    own: AtomicU64,
 }
 
 impl Device {
+    /// Does what a device does on its own machine.
+    fn there<T>(&self, work: impl FnOnce() -> T) -> T {
+        let began = thread_ns();
+        let done = work();
+        self.own.fetch_add(thread_ns() - began, Ordering::Relaxed);
+        done
+    }
+
+    /// Returns the processor time of the server so far, in milliseconds.
+    fn server_ms(&self) -> f64 {
+        processor_ms() - self.own.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
     /// Returns the text of an answer, which is compressed on its way.
     fn call(&self, path: &str, form: Option<String>) -> String {
         let headers = [("authorization", self.header.as_str()), ("accept-encoding", "gzip")];
@@ -59,21 +77,26 @@ impl Device {
         };
         let answer = self.server.answer(&request);
         assert_eq!(answer.status, 200, "{path}");
-        let mut text = String::new();
-        match GzDecoder::new(answer.body.as_slice()).read_to_string(&mut text) {
-            Ok(_) => text,
-            Err(_) => String::from_utf8(answer.body).unwrap(),
-        }
+        self.there(|| {
+            let mut text = String::new();
+            match GzDecoder::new(answer.body.as_slice()).read_to_string(&mut text) {
+                Ok(_) => text,
+                Err(_) => String::from_utf8(answer.body).unwrap(),
+            }
+        })
     }
 
     fn ids(&self, query: &str) -> Vec<String> {
         let (mut ids, mut from) = (Vec::new(), String::new());
         loop {
             let page = self.call(&format!("stream/items/ids?n={IDS}&{query}{from}"), None);
-            let page: Value = serde_json::from_str(&page).unwrap();
-            let found = page["itemRefs"].as_array().unwrap().iter();
-            ids.extend(found.map(|item| item["id"].as_str().unwrap().to_owned()));
-            let Some(next) = page["continuation"].as_str() else { return ids };
+            let next = self.there(|| {
+                let page: Value = serde_json::from_str(&page).unwrap();
+                let found = page["itemRefs"].as_array().unwrap().iter();
+                ids.extend(found.map(|item| item["id"].as_str().unwrap().to_owned()));
+                page["continuation"].as_str().map(str::to_owned)
+            });
+            let Some(next) = next else { return ids };
             from = format!("&c={next}");
         }
     }
@@ -94,6 +117,12 @@ fn processor_ms() -> f64 {
     // In hundredths of a second: as the program, and as the system for it.
     let ticks = fields.split(' ').skip(12).take(2).map(|ticks| ticks.parse::<u32>().unwrap());
     f64::from(ticks.sum::<u32>()) * 10.0
+}
+
+/// Returns the processor time of this thread so far, in nanoseconds.
+fn thread_ns() -> u64 {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    stat.split(' ').next().unwrap().parse().unwrap()
 }
 
 /// Does some work and prints how long keys that need the loop and the store wait meanwhile.
@@ -144,7 +173,11 @@ fn main() {
         runtime.program.engine.polls_by_itself = false;
         let handle = runtime.handle();
         server.has_store(Some(handle.clone()));
-        let device = Device { server, header: format!("GoogleLogin auth=phone/{token}") };
+        let device = Device {
+            server,
+            header: format!("GoogleLogin auth=phone/{token}"),
+            own: AtomicU64::new(0),
+        };
         tokio::select! {
             _ = runtime.until_ended(|_| {}) => {}
             done = tokio::task::spawn_blocking(move || measure(&device, &handle)) => done.unwrap(),
@@ -154,25 +187,27 @@ fn main() {
 }
 
 fn measure(device: &Device, handle: &LoopHandle) {
+    handle.wait_until_indexed(|_| {}).unwrap();
     pressing(handle, "without a device", || std::thread::sleep(Duration::from_secs(3)));
-    let began = processor_ms();
+    let began = device.server_ms();
     let count = pressing(handle, "during a first sync", || {
         let unread = device.lists();
         for batch in unread.chunks(TEXTS) {
             let form = format!("i={}", batch.join("&i="));
             let answer = device.call("stream/items/contents?output=json", Some(form));
-            assert_eq!(answer.matches("\"origin\":").count(), batch.len());
+            let count = device.there(|| answer.matches("\"origin\":").count());
+            assert_eq!(count, batch.len());
         }
         unread.len()
     });
-    let first = processor_ms() - began;
+    let first = device.server_ms() - began;
     println!("first sync of {count} unread entries: {first:.0} ms of processor time");
-    let began = processor_ms();
+    let began = device.server_ms();
     pressing(handle, "during quiet syncs", || {
         for _ in 0..QUIET {
             device.lists();
         }
     });
-    let quiet = (processor_ms() - began) / f64::from(QUIET);
+    let quiet = (device.server_ms() - began) / f64::from(QUIET);
     println!("quiet sync: {quiet:.1} ms of processor time");
 }

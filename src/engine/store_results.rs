@@ -29,9 +29,9 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
         {
             engine.last_job = engine.last_job.saturating_add(1);
             work.id = JobId(engine.last_job);
-            let awaited = work.job.traits().awaited;
+            let awaited: BTreeSet<FeedKey> = work.job.traits().awaited.collect();
             if !awaited.is_empty() {
-                engine.writes.insert(work.id, awaited.into_iter().collect());
+                engine.writes.insert(work.id, awaited);
             }
             if let Some(change) = work.change.take() {
                 engine.pending.insert(work.id, change);

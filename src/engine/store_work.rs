@@ -427,23 +427,22 @@ pub enum Turn {
 }
 
 /// What is to be known of a job besides its work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobTraits {
+pub struct JobTraits<'a> {
     /// The subject of the job.
     pub subject: JobSubject,
     /// When the store does it.
     pub turn: Turn,
     /// The feeds whose commands wait until it is done; a feed may occur several times.
-    pub awaited: Vec<FeedKey>,
+    pub awaited: Box<dyn Iterator<Item = FeedKey> + 'a>,
 }
 
-impl JobTraits {
-    const fn new(subject: JobSubject, turn: Turn) -> Self {
-        Self { subject, turn, awaited: Vec::new() }
+impl<'a> JobTraits<'a> {
+    fn new(subject: JobSubject, turn: Turn) -> Self {
+        Self { subject, turn, awaited: Box::new(std::iter::empty()) }
     }
 
-    fn awaited(self, feeds: impl IntoIterator<Item = FeedKey>) -> Self {
-        Self { awaited: feeds.into_iter().collect(), ..self }
+    fn awaited(self, feeds: impl IntoIterator<Item = FeedKey, IntoIter: 'a>) -> Self {
+        Self { awaited: Box::new(feeds.into_iter()), ..self }
     }
 }
 
@@ -469,7 +468,7 @@ impl Job {
     }
 
     /// Returns what is to be known of the job besides its work.
-    pub fn traits(&self) -> JobTraits {
+    pub fn traits(&self) -> JobTraits<'_> {
         use JobSubject::{
             Attached, Change, Display, Entry, Filter, History, Keeping, ListMark, NewEntries, Poll,
             Publications, Records, Rows,

@@ -4,9 +4,10 @@
 //! unknown fields are skipped. The checksum detects flipped bits.
 
 use std::cell::RefCell;
+use std::fmt;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 use zstd::bulk::{Compressor, Decompressor};
 
 use backissue_core::history::IndexRow;
@@ -110,6 +111,41 @@ pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, 
     rmp_serde::from_slice(&unpack(unseal(bytes)?)?).map_err(|_| CodecError::Content)
 }
 
+/// Decodes the output of [`encode_compressed`] of a list, but only its items at the wanted places; the others are defaults.
+pub(super) fn decode_items<T: DeserializeOwned + Default>(
+    bytes: &[u8],
+    is_wanted: impl Fn(usize) -> bool,
+) -> Result<Vec<T>, CodecError> {
+    let plain = unpack(unseal(bytes)?)?;
+    let wanted = Wanted(is_wanted, std::marker::PhantomData);
+    let mut decoder = rmp_serde::Deserializer::from_read_ref(&plain);
+    decoder.deserialize_seq(wanted).map_err(|_| CodecError::Content)
+}
+
+/// Reads a list, and of its items only the wanted ones.
+struct Wanted<F, T>(F, std::marker::PhantomData<T>);
+
+impl<'de, F: Fn(usize) -> bool, T: DeserializeOwned + Default> Visitor<'de> for Wanted<F, T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        let mut read = Vec::new();
+        loop {
+            let item = if (self.0)(read.len()) {
+                items.next_element()?
+            } else {
+                items.next_element::<IgnoredAny>()?.map(|_| T::default())
+            };
+            let Some(item) = item else { return Ok(read) };
+            read.push(item);
+        }
+    }
+}
+
 /// Encodes index rows with a fixed size per row.
 pub(super) fn encode_rows(rows: &[IndexRow]) -> Vec<u8> {
     let payload: Vec<u8> = rows.iter().flat_map(|row| row.to_bytes()).collect();
@@ -133,6 +169,18 @@ mod tests {
             Counters { unread: 1, total: 2, starred: 3, next_seq: 4, ..Counters::default() };
         assert_eq!(decode(&encode(&record).unwrap()), Ok(record));
         assert_eq!(decode_compressed(&encode_compressed(&record).unwrap()), Ok(record));
+    }
+
+    #[test]
+    fn only_wanted_items_are_decoded() {
+        let list = ["a", "", "c", "d"].map(str::to_owned).to_vec();
+        let bytes = encode_compressed(&list).unwrap();
+        assert_eq!(decode_items(&bytes, |_| true), Ok(list));
+        let some = ["", "", "c", ""].map(str::to_owned).to_vec();
+        assert_eq!(decode_items(&bytes, |place| place == 2), Ok(some));
+        // A damaged list has no items, whichever are wanted.
+        let cut = seal(&pack(&[0x93, 0xa1, b'a']).unwrap());
+        assert_eq!(decode_items::<String>(&cut, |_| false), Err(CodecError::Content));
     }
 
     #[test]

@@ -237,9 +237,16 @@ impl Ui {
         if too_low { Arrangement::Medium } else { usual }
     }
 
-    /// Returns the widths of the panes for their current arrangement.
+    /// Returns the widths of the panes for their current arrangement. While nothing is open, the list has the room of the reader, too:
+    /// enough for one line an entry.
     pub fn pane_layout(&self) -> PaneLayout {
-        PaneLayout::arranged(self.size.0, self.usual_arrangement())
+        let arranged = |arrangement| PaneLayout::arranged(self.size.0, arrangement);
+        let layout = arranged(self.usual_arrangement());
+        if layout.arrangement != Arrangement::Wide || self.has_text() {
+            return layout;
+        }
+        let PaneLayout { lines, names, .. } = arranged(Arrangement::Stacked);
+        PaneLayout { lines, names, ..layout }
     }
 
     /// Checks whether all entries of the open list belong to one feed, so that the rows need not show its name.

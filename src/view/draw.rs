@@ -165,6 +165,10 @@ fn places(area: Rect, app: &App) -> Places {
             Places { feeds: None, entries: None, reader: Some(area) }
         }
         Arrangement::Medium => Places { feeds: Some(feeds), entries: Some(rest), reader: None },
+        // With nothing open there is nothing to leave room for.
+        Arrangement::Wide | Arrangement::Stacked if !app.ui.has_text() => {
+            Places { feeds: Some(feeds), entries: Some(rest), reader: None }
+        }
         Arrangement::Wide => {
             // The widths of the table do not include the shared border.
             let entries = app.ui.list_share().map_or(layout.entries.saturating_add(1), |share| {
@@ -175,9 +179,6 @@ fn places(area: Rect, app: &App) -> Places {
             Places { feeds: Some(feeds), entries: Some(entries), reader: Some(reader) }
         }
         Arrangement::Stacked => {
-            if !app.ui.has_text() {
-                return Places { feeds: Some(feeds), entries: Some(rest), reader: None };
-            }
             let share = app.ui.list_share().unwrap_or(layout::LIST_SHARE);
             let entries = layout::list_part(rest.height, share);
             let rows = [Constraint::Length(entries), Constraint::Fill(1)];

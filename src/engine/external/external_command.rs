@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 
 /// Placeholder for the title of an entry in a command.
 const TITLE: &str = "{title}";
+/// Placeholder for the name of its feed.
+const FEED: &str = "{feed}";
 /// Prefix of a command that reads an entry as JSON from standard input.
 const JSON: &str = "json:";
 
@@ -158,21 +160,25 @@ impl ExternalCommand {
         self.words.iter().any(|word| word.contains(LINK))
     }
 
-    /// Checks that a step of an own command does not use an address or a title as code (SPEC G.52). The error is a sentence.
+    /// Checks that a step of an own command does not use an address or a name as code (SPEC G.52). The error is a sentence.
     pub fn check_for_values(&self) -> Result<(), InputFlaw> {
-        let words: Vec<String> = self.words.iter().map(|word| word.replace(TITLE, LINK)).collect();
+        let words = self.words.iter().map(|word| word.replace(TITLE, LINK).replace(FEED, LINK));
+        let words: Vec<String> = words.collect();
         let has_any = words.iter().any(|word| word.contains(LINK));
         if has_any { check_link_place(&words) } else { Ok(()) }
     }
 
-    /// Returns the command with the address inserted for `{link}` and the title for `{title}`. Neither is ever split into several
-    /// words. A title cannot be mistaken for an option.
+    /// Returns the command with the address inserted for `{link}`, the title for `{title}` and the name of the feed for `{feed}`. None
+    /// is ever split into several words. A name cannot be mistaken for an option.
     #[must_use]
-    pub fn with_values(&self, link: &str, title: &str) -> Self {
-        let title = title.trim_start_matches(['-', ' ']);
-        let words = self.words.iter().map(|word| match word.split_once(TITLE) {
-            Some((before, after)) => format!("{before}{title}{after}"),
-            None => word.replace(LINK, link),
+    pub fn with_values(&self, link: &str, title: &str, feed: &str) -> Self {
+        let words = self.words.iter().map(|word| {
+            for (place, name) in [(TITLE, title), (FEED, feed)] {
+                if let Some((before, after)) = word.split_once(place) {
+                    return format!("{before}{}{after}", name.trim_start_matches(['-', ' ']));
+                }
+            }
+            word.replace(LINK, link)
         });
         Self { words: words.collect(), ..*self }
     }
@@ -513,14 +519,21 @@ mod tests {
         for (text, title, words) in [
             ("add {link} --title={title}", "{link} x", vec!["add", link, "--title={link} x"]),
             ("mail -s {title} me", "--rm -x", vec!["mail", "-s", "rm -x", "me"]),
+            ("keep {link} '' of-{feed}", "x", vec!["keep", link, "", "of-A {title}"]),
             ("true", "x", vec!["true"]),
         ] {
             let command = ExternalCommand::typed(text).unwrap();
             assert_eq!(command.check_for_values(), Ok(()));
-            assert_eq!(command.with_values(link, title).words, words);
+            assert_eq!(command.with_values(link, title, "A {title}").words, words);
         }
-        for text in ["sh -c {link}", "sh -c {title}", "sh -c 'add {link}'", "{title}", "x a{title}"]
-        {
+        for text in [
+            "sh -c {link}",
+            "sh -c {title}",
+            "sh -c {feed}",
+            "sh -c 'add {link}'",
+            "{title}",
+            "x a{title}",
+        ] {
             assert!(ExternalCommand::typed(text).unwrap().check_for_values().is_err(), "{text}");
         }
     }

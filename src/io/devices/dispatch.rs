@@ -1,17 +1,19 @@
 //! From a request of a device to its answer.
 
 use backissue_core::accounts::served;
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::replies::{self, DeviceCall, DeviceReply, ReplyFault};
 use super::{changes, page};
 use crate::io::answers::LoopEnded;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
-use crate::io::store::DeviceRecord;
+use crate::io::store::{DeviceRecord, Store, StoreError};
 
 /// Time after which it is noted again that a device was seen: each note is a write.
 const SEEN_AGAIN: TimeDelta = TimeDelta::minutes(10);
+/// Number of entries that get their numbers in one piece.
+const NUMBERS_AT_ONCE: usize = 4_096;
 
 /// Answers a device. An error means that this process no longer has the store.
 pub fn reply(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
@@ -31,7 +33,8 @@ pub fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, String>
 
 fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, ReplyFault> {
     if let Some(token) = &call.page {
-        note_seen(handle, &call.device)?;
+        let (now, device) = (clock::now(), call.device.clone());
+        handle.look(move |store| note_seen(store, &device, now))?;
         return page::answer(handle, call, token);
     }
     let read = served::read_call(&call.path, &call.query, call.form.as_deref());
@@ -39,8 +42,7 @@ fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, ReplyFa
         let status = if fault == served::CallFault::NotOffered { 404 } else { 400 };
         ReplyFault::refused(status, fault.to_string())
     })?;
-    note_seen(handle, &call.device)?;
-    give_numbers(handle)?;
+    prepare(handle, &call.device)?;
     let text = match replies::read(handle, &asked)? {
         Some(text) => text,
         None => changes::carry_out(handle, &call.device, asked)?,
@@ -49,26 +51,39 @@ fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, ReplyFa
 }
 
 /// Notes that a device was seen.
-fn note_seen(handle: &LoopHandle, device: &str) -> Result<(), ReplyFault> {
-    let (now, device) = (clock::now(), device.to_owned());
-    Ok(handle.look(move |store| {
-        let seen = store.device_records()?.get(&device).and_then(|record| record.seen);
-        if seen.is_some_and(|seen| now - seen < SEEN_AGAIN && seen <= now) {
-            return Ok(());
-        }
-        let seen = |record: &mut DeviceRecord| {
-            record.seen = Some(now);
-            Some(())
-        };
-        store.change_device(&device, now, seen).map(drop)
-    })?)
+fn note_seen(store: &mut Store, device: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let seen = store.device_records()?.get(device).and_then(|record| record.seen);
+    if seen.is_some_and(|seen| now - seen < SEEN_AGAIN && seen <= now) {
+        return Ok(());
+    }
+    let seen = |record: &mut DeviceRecord| {
+        record.seen = Some(now);
+        Some(())
+    };
+    store.change_device(device, now, seen).map(drop)
 }
 
-/// Gives numbers to new entries, and waits until they are durable: a number that a device has is never given again.
-fn give_numbers(handle: &LoopHandle) -> Result<(), ReplyFault> {
-    let now = u64::try_from(clock::precise_now().timestamp_micros()).unwrap_or_default();
-    if handle.look(move |store| store.give_numbers(now))? {
-        handle.wait_until_durable()?;
+/// Notes that a device was seen, gives numbers to new entries, and waits until they are durable: a number that a device has is never
+/// given again. In pieces that are short enough for the reader's keys.
+fn prepare(handle: &LoopHandle, device: &str) -> Result<(), ReplyFault> {
+    let (now, device) = (clock::now(), device.to_owned());
+    let mut found = handle.look(move |store| {
+        note_seen(store, &device, now)?;
+        store.without_number(None)
+    })?;
+    let mut new = found.0;
+    while found.1.is_some() {
+        found = handle.look(move |store| store.without_number(found.1))?;
+        new.append(&mut found.0);
     }
-    Ok(())
+    if new.is_empty() {
+        return Ok(());
+    }
+    new.sort_unstable();
+    let now = u64::try_from(clock::precise_now().timestamp_micros()).unwrap_or_default();
+    for piece in new.chunks(NUMBERS_AT_ONCE) {
+        let piece = piece.to_vec();
+        handle.look(move |store| store.give_numbers(&piece, now))?;
+    }
+    Ok(handle.wait_until_durable()?)
 }

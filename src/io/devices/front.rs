@@ -97,6 +97,9 @@ impl DeviceServer {
         let Some(path) = path.strip_prefix(API_PATH) else {
             return page_gate::sealed(self.page(request, &path, form));
         };
+        // Some apps join an address that ends with a slash and a path that begins with one.
+        let slashes = path.len().saturating_sub(path.trim_start_matches('/').len());
+        let path = path.get(slashes.saturating_sub(1)..).unwrap_or_default();
         match (path.trim_end_matches('/'), form.as_deref()) {
             ("" | "/check/compatibility", _) => return PublisherAnswer::plain(200, "OK"),
             ("/accounts/ClientLogin", Some(form)) => return self.log_in(request, form),

@@ -100,14 +100,17 @@ impl From<ArrivalFault> for ReplyFault {
 pub(super) fn read(handle: &LoopHandle, asked: &ServedCall) -> Result<Option<String>, ReplyFault> {
     let text = match asked {
         ServedCall::Tags => handle.visit(|host| tags(host.engine()))?,
-        ServedCall::Subscriptions => handle.visit(|host| {
-            let (engine, now) = (host.engine(), clock::now());
-            let feeds = engine.feeds.values().map(|feed| ServedFeed {
-                history: history_here(engine, feed, now),
-                ..served_feed(feed)
-            });
+        ServedCall::Subscriptions => {
+            let feeds = handle.visit(|host| {
+                let (engine, now) = (host.engine(), clock::now());
+                let feeds = engine.feeds.values().map(|feed| ServedFeed {
+                    history: history_here(engine, feed, now),
+                    ..served_feed(feed)
+                });
+                feeds.collect::<Vec<_>>()
+            })?;
             served::write_subscriptions(feeds)
-        })?,
+        }
         ServedCall::Counts => counts(handle)?,
         ServedCall::Ids(wanted) => {
             let page = page(handle, wanted)?;

@@ -30,6 +30,8 @@ use crate::ui::input::ScreenInput;
 
 /// Number of log lines kept in memory for the report of a panic.
 const REMEMBERED: usize = 60;
+/// First status of an answer that says that a request failed.
+const FAILED: u16 = 400;
 /// Maximum length of a log line, in characters.
 const LINE_CHARS_MAX: usize = 1000;
 
@@ -236,6 +238,9 @@ pub(super) fn log_input(input: &ScreenInput) {
     let ScreenInput::Engine(input) = input else { return };
     if let Input::Fetched(id, fetched) = input {
         match &fetched.result {
+            Ok(answer) if answer.status >= FAILED => {
+                warn!("fetch {}: {} from {}", id.0, answer.status, answer.url);
+            }
             Ok(answer) => debug!(
                 "fetch {}: {} from {}, {} bytes",
                 id.0, answer.status, answer.url, fetched.wire_bytes

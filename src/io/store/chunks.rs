@@ -113,11 +113,20 @@ impl Store {
     }
 
     fn entry_chunk(&self, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
-        record_in(&self.meta, ENTRIES_OF, feed, chunk)
+        record_in(&self.meta, ENTRIES_OF, feed, chunk, |_| true)
     }
 
     fn body_chunk(&self, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
-        record_in(&self.bodies, TEXTS_OF, feed, chunk)
+        record_in(&self.bodies, TEXTS_OF, feed, chunk, |_| true)
+    }
+
+    /// Returns the slot of an entry in its record of texts; `None` if there is none.
+    fn body_slot(&self, key: EntryKey) -> Result<Option<BodySlot>, StoreError> {
+        let place = slot(key.seq, BODIES);
+        let wanted = |slot| slot == place;
+        let mut chunk: BodyChunk =
+            record_in(&self.bodies, TEXTS_OF, key.feed, key.seq / BODIES, wanted)?;
+        Ok(chunk.get_mut(place).map(std::mem::take))
     }
 
     /// Returns the entries with these keys; a missing one is left out.
@@ -145,7 +154,7 @@ impl Store {
         &self,
         (feed, chunk): EntryRecord,
     ) -> Result<Vec<Option<ListedEntry>>, StoreError> {
-        record_in(&self.meta, ENTRIES_OF, feed, chunk)
+        record_in(&self.meta, ENTRIES_OF, feed, chunk, |_| true)
     }
 
     /// Returns the fields of an entry that lists show, or `None` if its record is lost. The record is read once and kept in memory.
@@ -154,7 +163,7 @@ impl Store {
         key: EntryKey,
     ) -> Result<Option<&ListedEntry>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
-        let read = || record_in(&self.meta, ENTRIES_OF, key.feed, record.1);
+        let read = || record_in(&self.meta, ENTRIES_OF, record.0, record.1, |_| true);
         match self.shown.get(record, slot(key.seq, ENTRIES), read) {
             // Treat a damaged record like a missing one, so that the list shows the other entries.
             Err(StoreError::Damaged { .. }) => Ok(None),
@@ -184,16 +193,13 @@ impl Store {
 
     /// Returns the text of an entry, or `None` if it has none or its text was dropped.
     pub fn body(&self, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
-        let mut chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
-        let slot = chunk.get_mut(slot(key.seq, BODIES)).map(std::mem::take).unwrap_or_default();
-        slot.text(&self.bodies, key)
+        self.body_slot(key)?.unwrap_or_default().text(&self.bodies, key)
     }
 
     /// Checks whether nothing of the text of an entry is lost: its slot can be read and, if the text has a record of its own, that
     /// record too. An entry without a text and an entry whose text was dropped pass the check.
     pub(super) fn has_text_record(&self, key: EntryKey) -> bool {
-        let chunk = self.body_chunk(key.feed, key.seq / BODIES).unwrap_or_default();
-        match chunk.get(slot(key.seq, BODIES)) {
+        match self.body_slot(key).unwrap_or_default() {
             Some(BodySlot::Empty | BodySlot::Here(_) | BodySlot::Dropped) => true,
             Some(BodySlot::Alone) => self
                 .bodies
@@ -205,8 +211,7 @@ impl Store {
 
     /// Whether the text of an entry was dropped.
     pub(super) fn is_dropped(&self, key: EntryKey) -> Result<bool, StoreError> {
-        let chunk = self.body_chunk(key.feed, key.seq / BODIES)?;
-        Ok(matches!(chunk.get(slot(key.seq, BODIES)), Some(BodySlot::Dropped)))
+        Ok(matches!(self.body_slot(key)?, Some(BodySlot::Dropped)))
     }
 
     /// Returns the stored texts of the entries that share a record of texts with this entry, including its own text: for each text,
@@ -312,6 +317,9 @@ impl Store {
         entries: BTreeMap<u32, MergedEntry>,
     ) -> Result<(Batch, Batch), StoreError> {
         self.shown.forget(feed);
+        if let Some(numbers) = &mut self.numbers {
+            numbers.unchecked.insert(feed);
+        }
         let (mut meta, mut bodies) = (Batch::default(), Batch::default());
         let mut entry_chunk: Option<(u32, EntryChunk)> = None;
         let mut body_chunk: Option<(u32, BodyChunk)> = None;
@@ -358,69 +366,84 @@ pub(super) fn rows_in(index: &Table, feed: FeedKey) -> Result<Vec<IndexRow>, Sto
     Ok(rows)
 }
 
-/// Reads entries with their texts; leaves out entries that cannot be read. Consecutive entries in the same record are read with one
-/// access.
+/// Items of the records of a feed, read in the order of their numbers, with one access for each record.
+struct Items<'t, T> {
+    table: &'t Table,
+    what: &'static str,
+    feed: FeedKey,
+    /// Items in a record.
+    size: u32,
+    /// Numbers of the wanted items, in order.
+    wanted: &'t [u32],
+    open: Option<(u32, Vec<T>)>,
+}
+
+impl<T: DeserializeOwned + Default> Items<'_, T> {
+    /// Takes an item; the default if it cannot be read.
+    fn take(&mut self, seq: u32) -> T {
+        let number = seq / self.size;
+        let chunk = match &mut self.open {
+            Some((open, chunk)) if *open == number => chunk,
+            open => {
+                let first = number.saturating_mul(self.size) as usize;
+                let is_wanted = |place: usize| {
+                    let seq = first.saturating_add(place);
+                    self.wanted.binary_search_by(|wanted| (*wanted as usize).cmp(&seq)).is_ok()
+                };
+                let read = record_in(self.table, self.what, self.feed, number, is_wanted);
+                &mut open.insert((number, read.unwrap_or_default())).1
+            }
+        };
+        chunk.get_mut(slot(seq, self.size)).map(std::mem::take).unwrap_or_default()
+    }
+}
+
+/// Reads entries with their texts; leaves out entries that cannot be read.
 pub(super) fn read_in(
     meta: &Table,
     bodies: &Table,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
 ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
-    let mut entries: Option<(u32, EntryChunk)> = None;
-    let mut texts: Option<(u32, BodyChunk)> = None;
-    let mut read = BTreeMap::new();
-    for seq in seqs {
-        let (kept_at, body_at) = (seq / ENTRIES, seq / BODIES);
-        if entries.as_ref().is_none_or(|(at, _)| *at != kept_at) {
-            entries =
-                Some((kept_at, record_in(meta, ENTRIES_OF, feed, kept_at).unwrap_or_default()));
-        }
-        if texts.as_ref().is_none_or(|(at, _)| *at != body_at) {
-            texts = Some((body_at, record_in(bodies, TEXTS_OF, feed, body_at).unwrap_or_default()));
-        }
-        let kept =
-            entries.as_mut().and_then(|(_, chunk)| chunk.get_mut(slot(seq, ENTRIES))?.take());
-        let body = texts.as_mut().and_then(|(_, chunk)| chunk.get_mut(slot(seq, BODIES)));
-        let body = body.map(std::mem::take).unwrap_or_default();
-        if let Some(kept) = kept {
-            let body = body.text(bodies, EntryKey { feed, seq }).ok().flatten();
-            read.insert(seq, (kept, body));
-        }
+    let mut read = kept_in(meta, feed, seqs);
+    let wanted: Vec<u32> = read.keys().copied().collect();
+    let (what, size) = (TEXTS_OF, BODIES);
+    let mut texts = Items { table: bodies, what, feed, size, wanted: &wanted, open: None };
+    for (&seq, (_, body)) in &mut read {
+        let slot: BodySlot = texts.take(seq);
+        *body = slot.text(bodies, EntryKey { feed, seq }).ok().flatten();
     }
     read
 }
 
-/// Reads entries without their texts; leaves out entries that cannot be read. Consecutive entries in the same record are read with
-/// one access.
+/// Reads entries without their texts; leaves out entries that cannot be read.
 pub(super) fn kept_in(
     meta: &Table,
     feed: FeedKey,
     seqs: impl Iterator<Item = u32>,
 ) -> BTreeMap<u32, (KeptEntry, Option<EntryBody>)> {
-    let mut entries: Option<(u32, EntryChunk)> = None;
-    let mut read = BTreeMap::new();
-    for seq in seqs {
-        let at = seq / ENTRIES;
-        if entries.as_ref().is_none_or(|(open, _)| *open != at) {
-            entries = Some((at, record_in(meta, ENTRIES_OF, feed, at).unwrap_or_default()));
-        }
-        let chunk = entries.as_mut().map(|(_, chunk)| chunk);
-        let kept = chunk.and_then(|chunk| chunk.get_mut(slot(seq, ENTRIES))?.take());
-        read.extend(kept.map(|kept| (seq, (kept, None))));
-    }
-    read
+    let mut wanted: Vec<u32> = seqs.collect();
+    wanted.sort_unstable();
+    let (what, size) = (ENTRIES_OF, ENTRIES);
+    let mut entries = Items { table: meta, what, feed, size, wanted: &wanted, open: None };
+    let found = wanted.iter().filter_map(|&seq| {
+        let kept: Option<KeptEntry> = entries.take(seq);
+        Some((seq, (kept?, None)))
+    });
+    found.collect()
 }
 
-/// Reads a packed record as items of type `T`, which may have fewer fields than the stored items.
-fn record_in<T: DeserializeOwned>(
+/// Reads the wanted items of a packed record as type `T`, which may have fewer fields than the stored items.
+fn record_in<T: DeserializeOwned + Default>(
     tree: &Table,
     what: &str,
     feed: FeedKey,
     chunk: u32,
+    is_wanted: impl Fn(usize) -> bool,
 ) -> Result<Vec<T>, StoreError> {
     let damaged = |why| StoreError::Damaged { what: format!("{what} of feed {feed}"), why };
     let bytes = tree.get(numbered_key(feed, chunk))?;
-    bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_compressed(&bytes).map_err(damaged))
+    bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_items(&bytes, is_wanted).map_err(damaged))
 }
 
 /// Returns the chunk with this number so that it can be changed. If another chunk was open, packs that chunk into the batch first.

@@ -1,6 +1,6 @@
 //! The records of the numbers that entries have for devices, and the same in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backissue_core::history::{EntryKey, FeedKey};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,8 @@ pub(super) struct GivenNumbers {
     pub(super) records: Vec<NumberRecord>,
     /// The numbers of each feed's entries, by sequence number; 0: none. Of an entry that two feeds had, the first.
     pub(super) by_feed: BTreeMap<FeedKey, Vec<u64>>,
+    /// The feeds that may have entries without a number.
+    pub(super) unchecked: BTreeSet<FeedKey>,
 }
 
 impl NumberRun {

@@ -40,7 +40,7 @@ pub use error::StoreError;
 pub(super) use error::catch_sled_panic;
 pub use folder_lock::{find_lock, is_data_folder, own_socket, owner_socket};
 pub use handle::Store;
-pub use numbers::{EntriesWanted, EntryTest, NumberedEntries};
+pub use numbers::{EntriesWanted, EntryTest, NewToDevices, NumberedEntries};
 pub(super) use pack::database::PACK;
 pub use reading::caches::SearchHit;
 pub use reading::lists::MarkPlan;

@@ -6,14 +6,14 @@
 //! instead of taking one entry for another.
 
 use std::collections::BTreeMap;
+use std::ops::{Bound, RangeInclusive};
 
-use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+use backissue_core::history::{EntryKey, FeedKey, Flags};
 
 use super::error::StoreError;
 use super::given_numbers::{Epoch, GivenNumbers, NUMBERS_KEY, NumberRecord, record_key};
-use super::handle::Store;
+use super::handle::{Store, feed_of};
 use super::pack::TableName;
-use crate::engine::entries::rows::{Scope, Show};
 use crate::io::codec;
 
 /// Which entries a device asks for.
@@ -41,6 +41,36 @@ pub enum EntryTest {
     Among(Vec<FeedKey>, Vec<u32>),
 }
 
+/// An entry that has no number yet: whether it is not from the history of its feed, its time in lists, in seconds, and its key. Sorted,
+/// such entries are in the order in which they get numbers.
+pub type NewToDevices = (bool, i64, EntryKey);
+
+/// Number of rows to look at in one piece, so that the reader's keys do not wait.
+const LOOKED_AT: usize = 10_000;
+
+impl EntriesWanted {
+    /// Returns which numbers are wanted. 0 is none.
+    fn numbers(&self) -> RangeInclusive<u64> {
+        let (mut first, mut last) =
+            (self.since.unwrap_or(1).max(1), self.until.unwrap_or(u64::MAX));
+        match self.after {
+            Some(after) if self.oldest_first => first = first.max(after.saturating_add(1)),
+            Some(after) => last = last.min(after.saturating_sub(1)),
+            None => {}
+        }
+        first..=last
+    }
+
+    fn has_flags(&self, flags: Flags) -> bool {
+        flags.is_shown()
+            && self.tests.iter().all(|(test, wanted)| match test {
+                EntryTest::Read => flags.is_unread() != *wanted,
+                EntryTest::Starred => flags.is_starred() == *wanted,
+                EntryTest::Among(..) => true,
+            })
+    }
+}
+
 /// A page of entries with their numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NumberedEntries {
@@ -52,7 +82,11 @@ pub struct NumberedEntries {
 impl Store {
     fn numbers(&mut self) -> Result<&mut GivenNumbers, StoreError> {
         if self.numbers.is_none() {
-            self.numbers = Some(self.read_numbers()?);
+            let mut numbers = self.read_numbers()?;
+            let feeds = self.feeds.keys().map(|key| Ok(feed_of(&key?)));
+            let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
+            numbers.unchecked = feeds.into_iter().flatten().collect();
+            self.numbers = Some(numbers);
         }
         Ok(self.numbers.get_or_insert_default())
     }
@@ -84,44 +118,60 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Gives numbers to the entries that have none, the oldest first. `now` is in microseconds. Returns whether there were any; then
-    /// they must be durable before a device gets one.
-    pub fn give_numbers(&mut self, now: u64) -> Result<bool, StoreError> {
-        let mut new: Vec<(bool, i64, EntryKey)> = Vec::new();
-        for feed in self.feeds_in(&Scope::Everything, Show::All, true)? {
-            self.numbers()?;
+    /// Returns entries that have no number, in the order in which they get one if they all arrived at once, and the feed to go on
+    /// after, until all feeds are looked at.
+    pub fn without_number(
+        &mut self,
+        after: Option<FeedKey>,
+    ) -> Result<(Vec<NewToDevices>, Option<FeedKey>), StoreError> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let feeds = self.numbers()?.unchecked.range((from, Bound::Unbounded)).copied();
+        let (feeds, mut new, mut looked_at) = (feeds.collect::<Vec<_>>(), Vec::new(), 0);
+        for feed in feeds {
+            let before = new.len();
             // A feed whose index is damaged must not keep the entries of other feeds from devices.
-            if self.rows_of(feed).is_err() {
-                continue;
+            if self.rows_of(feed).is_ok()
+                && let (Some(rows), Some(numbers)) = (self.rows.get(&feed), &self.numbers)
+            {
+                looked_at += rows.len();
+                let numbers = numbers.of_feed(feed).iter().copied().chain(std::iter::repeat(0));
+                let rows = (0_u32..).zip(rows).zip(numbers).filter(|(_, number)| *number == 0);
+                new.extend(rows.map(|((seq, row), _)| {
+                    let is_new = !row.flags.is_from_history();
+                    (is_new, row.listed, EntryKey { feed, seq })
+                }));
             }
-            let (Some(rows), Some(numbers)) = (self.rows.get(&feed), &self.numbers) else {
-                continue;
-            };
-            let numbers = numbers.of_feed(feed).iter().copied().chain(std::iter::repeat(0));
-            let rows = (0_u32..).zip(rows).zip(numbers).filter(|(_, number)| *number == 0);
-            let rows = rows.map(|((seq, row), _)| {
-                let is_new = !row.flags.is_from_history();
-                (is_new, row.listed, EntryKey { feed, seq })
-            });
-            new.extend(rows);
+            if new.len() == before {
+                self.numbers()?.unchecked.remove(&feed);
+            }
+            if looked_at > LOOKED_AT {
+                return Ok((new, Some(feed)));
+            }
         }
-        if new.is_empty() {
-            return Ok(false);
-        }
-        new.sort_unstable();
-        let news = new.partition_point(|(is_new, ..)| !is_new);
-        let keys: Vec<EntryKey> = new.into_iter().map(|(.., key)| key).collect();
-        let (old, young) = keys.split_at(news);
+        Ok((new, None))
+    }
+
+    /// Gives numbers to entries that have none, in this order. `now` is in microseconds. The numbers must be durable before a device
+    /// gets one.
+    pub fn give_numbers(&mut self, new: &[NewToDevices], now: u64) -> Result<(), StoreError> {
         let numbers = self.numbers()?;
-        let first = numbers.give(old, true, now);
-        numbers.give(young, false, now);
+        let has_none = |&&(_, _, EntryKey { feed, seq }): &&NewToDevices| {
+            numbers.of_feed(feed).get(seq as usize).is_none_or(|number| *number == 0)
+        };
+        let new = new.iter().filter(has_none);
+        let (young, old): (Vec<NewToDevices>, Vec<NewToDevices>) =
+            new.copied().partition(|(is_new, ..)| *is_new);
+        let keys =
+            |new: Vec<NewToDevices>| new.into_iter().map(|(.., key)| key).collect::<Vec<_>>();
+        let first = numbers.give(&keys(old), true, now);
+        numbers.give(&keys(young), false, now);
         let batch = numbers.batch(first..numbers.records.len())?;
         let written = self.db.commit(&[(TableName::Facts, &batch)]);
         if written.is_err() {
             // What is remembered is read again.
             self.numbers = None;
         }
-        written.map(|()| true)
+        written
     }
 
     /// Returns the entries with these numbers; unknown ones are left out.
@@ -138,9 +188,17 @@ impl Store {
         &mut self,
         wanted: &EntriesWanted,
     ) -> Result<NumberedEntries, StoreError> {
+        // There are few flags and many rows.
+        let by_flags: Vec<bool> =
+            (0..=u8::MAX).map(|flags| wanted.has_flags(Flags(flags))).collect();
+        let within = wanted.numbers();
         let mut found = Vec::new();
         for &feed in &wanted.feeds {
-            if self.ended.contains(&feed) || self.counts_exclude(feed, wanted)? {
+            if self.ended.contains(&feed) {
+                continue;
+            }
+            // Rows that are in memory are read sooner than the counters.
+            if !self.rows.contains_key(&feed) && self.counts_exclude(feed, wanted)? {
                 continue;
             }
             // A feed whose index is damaged must not take the other feeds' entries out of the list.
@@ -153,24 +211,17 @@ impl Store {
             };
             let numbered = (0_u32..).zip(rows).zip(numbers.of_feed(feed));
             let rows = numbered.filter_map(|((seq, row), number)| {
+                let fits = by_flags.get(usize::from(row.flags.0)) == Some(&true)
+                    && within.contains(number);
                 let key = EntryKey { feed, seq };
-                let is_wanted =
-                    *number > 0 && row.flags.is_shown() && self.fits(key, row, &wanted.tests);
-                is_wanted.then_some((*number, key))
+                (fits && self.is_among(key, &wanted.tests)).then_some((*number, key))
             });
             found.extend(rows);
         }
         let numbers = self.numbers()?;
-        let is_dated = wanted.since.is_some() || wanted.until.is_some();
-        found.retain(|&(number, _)| {
-            let is_on = wanted.after.is_none_or(|after| {
-                if wanted.oldest_first { number > after } else { number < after }
-            });
-            is_on
-                && wanted.since.is_none_or(|since| number >= since)
-                && wanted.until.is_none_or(|until| number <= until)
-                && !(is_dated && numbers.run_of(number).is_some_and(|run| run.is_old))
-        });
+        if wanted.since.is_some() || wanted.until.is_some() {
+            found.retain(|&(it, _)| !numbers.run_of(it).is_some_and(|run| run.is_old));
+        }
         let order = |number: u64| if wanted.oldest_first { number } else { u64::MAX - number };
         let has_more = found.len() > wanted.count;
         if has_more && wanted.count > 0 {
@@ -196,17 +247,14 @@ impl Store {
         Ok(has_none || counters.next_seq == 0)
     }
 
-    fn fits(&self, key: EntryKey, row: &IndexRow, tests: &[(EntryTest, bool)]) -> bool {
-        tests.iter().all(|(test, wanted)| {
-            let is_met = match test {
-                EntryTest::Read => !row.flags.is_unread(),
-                EntryTest::Starred => row.flags.is_starred(),
-                EntryTest::Among(feeds, filters) => {
-                    let is_hit = |filter: &u32| self.filters.has_hit(*filter, key);
-                    feeds.contains(&key.feed) || filters.iter().any(is_hit)
-                }
-            };
-            is_met == *wanted
+    /// Checks whether an entry is in the wanted lists, as far as its flags do not say that.
+    fn is_among(&self, key: EntryKey, tests: &[(EntryTest, bool)]) -> bool {
+        tests.iter().all(|(test, wanted)| match test {
+            EntryTest::Read | EntryTest::Starred => true,
+            EntryTest::Among(feeds, filters) => {
+                let is_hit = |filter: &u32| self.filters.has_hit(*filter, key);
+                *wanted == (feeds.contains(&key.feed) || filters.iter().any(is_hit))
+            }
         })
     }
 

@@ -88,7 +88,9 @@ fn start_program(cx: &mut Cx<'_>, entry: &LoadedEntry, command: &ExternalCommand
         return false;
     }
     let title = one_line(entry.kept.shown_title(), TOLD_CHARS_MAX);
-    let command = command.with_values(link.unwrap_or_default(), &title);
+    let feed = cx.app.engine.feeds.get(&entry.key.feed);
+    let feed = feed.map(|feed| feed.record.outgoing_title()).unwrap_or_default();
+    let command = command.with_values(link.unwrap_or_default(), &title, &feed);
     cx.out.push(start_command(cx.app, entry.clone(), command, RunPurpose::Step(id)));
     true
 }

@@ -259,6 +259,8 @@ fn a_device_is_let_in_by_the_body_and_the_header_only() {
             "{path} {header} {text}"
         );
     }
+    // Apps that join the address and a path with two slashes are let in, too.
+    assert_eq!(served.request("GET", &format!("/{list}"), &header, "").0, 200);
     // The token of changes may be missing, but not be another one.
     let change = "ac=edit&s=feed/1&t=Mine";
     let (status, own) = served.request("GET", "/reader/api/0/token", &header, "");

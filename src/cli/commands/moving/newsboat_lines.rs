@@ -135,8 +135,9 @@ fn translated(name: &str, values: &[String]) -> Option<(&'static str, String)> {
         ("download-path", folder) if !folder.contains('%') => {
             ("[downloads]", text("folder", folder))
         }
+        // Its third argument is a description that newsboat asks for.
         ("bookmark-cmd", _) => {
-            ("[share]", text("Bookmark", &format!("{command} {{link}} {{title}}")))
+            ("[share]", text("Bookmark", &format!("{command} {{link}} {{title}} '' {{feed}}")))
         }
         ("show-read-feeds", "yes") => ("[ui]", text("feeds", "all")),
         ("show-read-feeds", "no") => ("[ui]", text("feeds", "unread")),
@@ -207,7 +208,7 @@ mod tests {
             "folder = \"/srv/pods\"",
             "player = \"!vlc -I curses {link}\"",
             "[share]",
-            "Bookmark = \"/opt/mark --tag 'to read' {link} {title}\"",
+            "Bookmark = \"/opt/mark --tag 'to read' {link} {title} '' {feed}\"",
             "[keys]",
             "\"Ctrl-r\" = [\"poll-all\"]",
             "\"=\" = [\"open\"]",

@@ -9,9 +9,9 @@ use url::form_urlencoded;
 use super::api_call::ItemId;
 use super::greader::{READ, READING_LIST, STARRED, label_stream};
 use super::shapes::{
-    CategoryAnswer, CountAnswer, CountsAnswer, HistoryThere, IdAnswer, IdsAnswer, ItemAnswer,
-    ItemsAnswer, LinkAnswer, OriginAnswer, QuickAddAnswer, SubscriptionAnswer, SubscriptionsAnswer,
-    TagAnswer, TagsAnswer, TextAnswer, UserAnswer,
+    AsText, CategoryAnswer, CountAnswer, CountsAnswer, HistoryThere, IdAnswer, IdsAnswer,
+    ItemAnswer, ItemsAnswer, LinkAnswer, OriginAnswer, QuickAddAnswer, SubscriptionAnswer,
+    SubscriptionsAnswer, TagAnswer, TagsAnswer, TextAnswer, UserAnswer,
 };
 use crate::feed::Enclosure;
 use crate::feed::outgoing::{escaped_attribute, escaped_text};
@@ -456,7 +456,7 @@ pub fn write_subscriptions(feeds: impl IntoIterator<Item = ServedFeed>) -> Strin
 
 /// Writes a page of ids, in decimal, and where the next page starts.
 pub fn write_ids(ids: &[u64], continuation: Option<u64>) -> String {
-    let refs = ids.iter().map(|id| IdAnswer { id: id.to_string().into() }).collect();
+    let refs = ids.iter().map(|id| IdAnswer { id: AsText(*id) }).collect();
     let continuation = continuation.map(|next| Value::from(next.to_string()));
     written(&IdsAnswer { refs: Some(refs), continuation })
 }

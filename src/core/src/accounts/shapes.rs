@@ -1,20 +1,29 @@
 //! The JSON of the Google Reader API: what [`super::answers`] reads from servers, and what [`super::served`] writes to devices.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// A page of the ids of a stream.
+/// A page of the ids of a stream. Some servers write them as texts, some as numbers.
 #[derive(Serialize, Deserialize)]
-pub(super) struct IdsAnswer {
+pub(super) struct IdsAnswer<I = Value> {
     #[serde(default, rename = "itemRefs")]
-    pub(super) refs: Option<Vec<IdAnswer>>,
+    pub(super) refs: Option<Vec<IdAnswer<I>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) continuation: Option<Value>,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct IdAnswer {
-    pub(super) id: Value,
+pub(super) struct IdAnswer<I = Value> {
+    pub(super) id: I,
+}
+
+/// A number that is written as a text.
+pub(super) struct AsText(pub(super) u64);
+
+impl Serialize for AsText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -71,10 +71,15 @@ pub fn outgoing_link(link: &str) -> Option<String> {
         "http" | "https" => {}
         _ => return None,
     }
-    let mut clean = url.clone();
+    let is_odd = link.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>'));
+    let has_login = !url.username().is_empty() || url.password().is_some();
+    let query = url.query().and_then(without_secrets);
+    let fragment = url.fragment().and_then(without_secrets);
+    if !is_odd && !has_login && query.is_none() && fragment.is_none() {
+        return Some(without_logins(link));
+    }
+    let mut clean = url;
     clean.set_username("").and_then(|()| clean.set_password(None)).ok()?;
-    let query = clean.query().and_then(without_secrets);
-    let fragment = clean.fragment().and_then(without_secrets);
     if let Some(query) = query {
         clean.set_query(Some(&query).filter(|query| !query.is_empty()).map(String::as_str));
     }
@@ -82,8 +87,7 @@ pub fn outgoing_link(link: &str) -> Option<String> {
         let fragment = Some(&fragment).filter(|fragment| !fragment.is_empty());
         clean.set_fragment(fragment.map(String::as_str));
     }
-    let is_odd = link.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>'));
-    let text = if clean == url && !is_odd { link.to_owned() } else { clean.into() };
+    let text = String::from(clean);
     Some(without_logins(&text))
 }
 
