@@ -1,4 +1,4 @@
-# A Homebrew formula. The workflow of a release replaces the address and the checksum of the source archive.
+# A Homebrew formula, unchecked: nobody has built with it yet. The workflow of a release replaces the address and the checksum of the source archive.
 class Backissue < Formula
   desc "Terminal feed reader that polls each feed on its own schedule and shows why"
   homepage "@HOMEPAGE@"

@@ -1,4 +1,4 @@
-# A Nix flake. Copy it to the top of the source; `nix run` starts the program.
+# A Nix flake, unchecked: nobody has built with it yet. Copy it to the top of the source; `nix run` starts the program.
 {
   description = "Terminal feed reader that polls each feed on its own schedule and shows why";
 

@@ -117,15 +117,15 @@ pub(super) fn decode_items<T: DeserializeOwned + Default>(
     is_wanted: impl Fn(usize) -> bool,
 ) -> Result<Vec<T>, CodecError> {
     let plain = unpack(unseal(bytes)?)?;
-    let wanted = Wanted(is_wanted, std::marker::PhantomData);
+    let wanted = WantedItems(is_wanted, std::marker::PhantomData);
     let mut decoder = rmp_serde::Deserializer::from_read_ref(&plain);
     decoder.deserialize_seq(wanted).map_err(|_| CodecError::Content)
 }
 
 /// Reads a list, and of its items only the wanted ones.
-struct Wanted<F, T>(F, std::marker::PhantomData<T>);
+struct WantedItems<F, T>(F, std::marker::PhantomData<T>);
 
-impl<'de, F: Fn(usize) -> bool, T: DeserializeOwned + Default> Visitor<'de> for Wanted<F, T> {
+impl<'de, F: Fn(usize) -> bool, T: DeserializeOwned + Default> Visitor<'de> for WantedItems<F, T> {
     type Value = Vec<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

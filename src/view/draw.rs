@@ -6,7 +6,7 @@
 //! │ ▾ garden       │ ● Pruning, second pass    │ Orchard Notes · …    │
 //! │   Orchard   2h │   Frost report            │                      │
 //! └────────────────┴───────────────────────────┴──────────────────────┘
-//!  polling 3 of 12 · next Bell Tower in 25m                     ? help
+//!  checking 3 of 12 · next Bell Tower in 25m                     ? help
 //! ```
 //!
 //! Wide: three panes. Stacked: the entries above the reader. Medium: the reader replaces both other panes. Narrow: one pane at a

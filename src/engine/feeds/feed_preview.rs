@@ -98,7 +98,7 @@ fn describe_schedule(
             format!("{} ({why})", words::about_interval_words(i64::from(seconds)))
         }
         (None, Some(at)) => {
-            format!("next poll {} ({why})", words::when_words(at, now, engine.zone))
+            format!("next check {} ({why})", words::when_words(at, now, engine.zone))
         }
     }
 }

@@ -180,11 +180,11 @@ fn pace_notice(
     let next = match after.plan.next_poll {
         None => String::new(),
         Some(at) if before.plan.next_poll == Some(at) && at > now => format!(
-            " · next poll still {} ({})",
+            " · next check still {} ({})",
             until_words(at, now),
             after.plan.settled_by.in_words()
         ),
-        Some(at) => format!(" · next poll {}", until_words(at, now)),
+        Some(at) => format!(" · next check {}", until_words(at, now)),
     };
     Event::offering(format!("{name}{what}{next}"), NoticeOffer::Undo)
 }

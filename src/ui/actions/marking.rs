@@ -143,7 +143,7 @@ pub fn set_pace(cx: &mut Cx<'_>, pace: Pace) -> Option<()> {
         Pace::Normal => "as recommended",
         Pace::Less => "less often",
     };
-    cx.say_undoable(format!("polling {count} feeds {words}"));
+    cx.say_undoable(format!("checking {count} feeds {words}"));
     Some(())
 }
 

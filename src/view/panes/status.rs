@@ -252,7 +252,7 @@ fn poll_progress(app: &App) -> Option<String> {
     if app.engine.polls.is_empty() {
         return None;
     }
-    let done = format!("polling {} of {}", run.done(), run.asked());
+    let done = format!("checking {} of {}", run.done(), run.asked());
     let counts = [(run.new, "new"), (run.failed, "failed")].into_iter();
     let counts =
         counts.filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));

@@ -61,7 +61,7 @@ fn more_often_changes_the_plan_and_survives_a_restart() {
     assert!(after.contains("halved to 15 min"), "{after}");
     assert!(after.lines().next().unwrap().contains('▲'), "in the pane's title: {after}");
     assert_eq!(after.matches('▲').count(), 2, "and in the list: {after}");
-    assert!(world.notice().starts_with("more often: halved to 15 min · next poll in"));
+    assert!(world.notice().starts_with("more often: halved to 15 min · next check in"));
     assert!(world.app.engine.feeds[&FeedKey(1)].plan.next_poll < planned);
     let saved = world.reload();
     assert_eq!(saved.engine.feeds[&FeedKey(1)].record.feed_settings.pace, Some(Pace::More));
@@ -85,12 +85,12 @@ fn pace_limited_by_a_bound_says_no_effect() {
     let held =
         "halved to 7 min 30 s, limited to the usual minimum of 15 min: the setting has no effect";
     assert!(world.notice().contains(held), "{}", world.notice());
-    assert!(world.notice().contains("next poll still in"), "{}", world.notice());
+    assert!(world.notice().contains("next check still in"), "{}", world.notice());
     world.press("+");
     assert_eq!(world.notice(), "already more often");
     world.press("=");
     assert!(
-        world.notice().starts_with("as often as recommended · next poll"),
+        world.notice().starts_with("as often as recommended · next check"),
         "{}",
         world.notice()
     );

@@ -67,7 +67,7 @@ fn a_range_is_marked_and_its_pace_and_tags_change_as_one() {
         let feeds = world.app.engine.feeds.values();
         feeds.filter(|feed| feed.record.feed_settings.pace == Some(Pace::More)).count()
     };
-    assert_eq!((more(&world), world.notice()), (3, "polling 3 feeds more often · u undo"));
+    assert_eq!((more(&world), world.notice()), (3, "checking 3 feeds more often · u undo"));
     world.press("tnews, -garden<enter>");
     for feed in 1..=3 {
         assert_eq!(world.feed(feed).record.tags, ["news"]);

@@ -29,7 +29,7 @@ fn selected_feed_is_previewed_and_not_refetched_when_chosen() {
     assert!(world.draw().contains("reading the feed"), "{}", world.draw());
     world.wait(4);
     let screen = world.draw();
-    let offer = "no older entries offered · next poll around 16:15 (learned from its";
+    let offer = "no older entries offered · next check around 16:15 (learned from its";
     assert!(screen.contains(offer), "{screen}");
     assert!(screen.contains("2026-03-01  Note number 1") && screen.contains("Note number 5"));
     assert!(!screen.contains("Note number 6"), "{screen}");

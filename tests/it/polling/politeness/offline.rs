@@ -171,7 +171,7 @@ fn number_of_running_polls_never_exceeds_the_feeds() {
         let run = &world.app.engine.poll_run;
         assert!(run.asked() <= 5 && run.done() <= run.asked(), "{} of {}", run.done(), run.asked());
         let screen = world.draw();
-        assert!(screen.contains("polling "), "{screen}");
+        assert!(screen.contains("checking "), "{screen}");
         assert!(screen.contains(" of 5 ") || screen.contains(" of 4 "), "{screen}");
     }
 }
