@@ -297,9 +297,11 @@ fn is_lacking(app: &App, command: Option<Command>) -> bool {
     let lacks_rows = is_loading || lacks_step || engine.filters.is_any_pending();
     // In the feed list one moves on without waiting for the entries of each feed.
     let needs_rows = ui.focus != Pane::Feeds || !command.is_some_and(moves_in_feeds);
-    let lacks_text = ui
-        .shown_reader()
-        .is_some_and(|reader| reader.rendered.is_none() || reader.lines_width != reader.width);
+    // No text is laid out on a screen that is too small for one.
+    let lacks_text = ui.viewport.reader_columns > 0
+        && ui
+            .shown_reader()
+            .is_some_and(|reader| reader.rendered.is_none() || reader.lines_width != reader.width);
     ui.opening.is_some()
         || ui.then.is_some()
         || ui.typed.is_unmeasured
