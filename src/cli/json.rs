@@ -1,4 +1,4 @@
-//! JSON values that several commands print: times, feeds, entries; and the recent events of a long-running process, one line of
+//! JSON values that several commands print: times, feeds, gaps; and the recent events of a long-running process, one line of
 //! JSON each, for scripts.
 
 pub(super) use entry_view::time;

@@ -94,7 +94,7 @@ impl EntryView {
         }
     }
 
-    /// Returns the entry as JSON, without its text.
+    /// Returns the entry as JSON, without its text. Lists load no texts, so nothing in it may depend on one.
     pub fn json(&self) -> Value {
         serde_json::to_value(Fields::of(self)).unwrap_or_default()
     }

@@ -7,6 +7,7 @@ use backissue_core::accounts::served::{NAMED_MAX, field};
 use backissue_core::feed::outgoing::{outgoing_link, outgoing_name};
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapLines};
 use backissue_core::schedule;
+use backissue_core::words;
 use chrono::{DateTime, Utc};
 use url::form_urlencoded;
 
@@ -266,7 +267,7 @@ fn list(handle: &LoopHandle, call: &DeviceCall, token: &str) -> Result<String, R
 fn entry_row(engine: &Engine, entry: LoadedEntry) -> RowShown {
     let EntryView { entry: LoadedEntry { key, kept, flags, .. }, feed, .. } =
         engine.view_of(entry).outgoing();
-    let date = kept.listed().with_timezone(&engine.zone).format("%-d %B %Y, %H:%M");
+    let date = words::minute(kept.listed(), engine.zone);
     let title = Some(kept.shown_title()).filter(|title| !title.is_empty());
     RowShown::Entry {
         key: key.to_string(),

@@ -375,6 +375,20 @@ mod tests {
     }
 
     #[test]
+    fn no_two_commands_have_the_same_default_key() {
+        let (map, _) = own(&[]);
+        for row in COMMANDS {
+            let panes = [Pane::Feeds, Pane::Entries, Pane::Reader];
+            for pane in panes.into_iter().filter(|pane| row.works_in(*pane)) {
+                for key in row.default_keys() {
+                    let meant = map.meaning(&[key], pane);
+                    assert_eq!(meant, Meaning::Command(row.command), "{} {pane:?}", row.name);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn rebinding_a_command_removes_its_old_keys() {
         let (map, clashes) = own(&[("star", &["F3", "F2"]), ("next-unread", &[])]);
         assert_eq!(clashes, Vec::<String>::new());

@@ -194,7 +194,7 @@ fn use_link(cx: &mut Cx<'_>, number: u16, does: HintAction) {
     let link = reader.rendered.as_ref().and_then(|text| text.target(number));
     let Some(link) = link.map(|link| link.url.clone()) else { return };
     match does {
-        HintAction::Open | HintAction::Copy => copy(cx, "copied", &link),
+        HintAction::Open | HintAction::Copy => copy_address(cx, "copied", &link),
         HintAction::Pipe => ask_command_for(cx, Some(link)),
     }
 }
@@ -241,11 +241,11 @@ pub fn copy_link(cx: &mut Cx<'_>) {
         link.map(|link| cx.app.ui.settings.link(link).into_owned())
     };
     let what = if of_feed { "copied the feed's address" } else { "copied" };
-    copy(cx, what, &link.unwrap_or_default());
+    copy_address(cx, what, &link.unwrap_or_default());
 }
 
 /// Copies a link, and then says so with the given words.
-pub fn copy(cx: &mut Cx<'_>, what: &str, link: &str) {
+fn copy_address(cx: &mut Cx<'_>, what: &str, link: &str) {
     let link = clean_link(link);
     if link.is_empty() || link.len() > COPIED_MAX {
         return cx.say("there is no link to copy here");

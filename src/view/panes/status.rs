@@ -92,7 +92,7 @@ pub(in crate::view) fn draw(
             let parts: Vec<String> = std::iter::once(notice.text.clone()).chain(running).collect();
             wrapped(&parts.join(" · "), theme::TEXT)
         }
-        (None, None) => vec![(progress(app, now, room), theme::DIM)],
+        (None, None) => vec![(idle_line(app, now, room), theme::DIM)],
     };
     let mut top = area.y;
     let (last, style) = lines.pop().unwrap_or_default();
@@ -187,7 +187,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
 }
 
 /// Describes what needs the user's attention, the progress of polls, and the next poll.
-fn progress(app: &App, now: DateTime<Utc>, room: usize) -> String {
+fn idle_line(app: &App, now: DateTime<Utc>, room: usize) -> String {
     let mut parts = Vec::new();
     let concerns = trouble::count(&app.engine, now);
     if concerns > 0 {
