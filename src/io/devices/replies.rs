@@ -2,6 +2,8 @@
 //! that are short enough for the reader's keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
 
 use backissue_core::accounts::HistoryThere;
 use backissue_core::accounts::answers::GAPS_MAX;
@@ -28,6 +30,8 @@ use crate::view::html::{self, InBook};
 
 /// Number of entries to read from the store at once.
 const SLICE: usize = 256;
+/// Number of feeds to look at in one piece.
+const FEEDS_AT_ONCE: usize = 250;
 /// Longest text of an entry, as in `FreshRSS`, and of the texts of an answer, in bytes.
 const TEXT_BYTES_MAX: usize = 500_000;
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -101,14 +105,21 @@ pub(super) fn read(handle: &LoopHandle, asked: &ServedCall) -> Result<Option<Str
     let text = match asked {
         ServedCall::Tags => handle.visit(|host| tags(host.engine()))?,
         ServedCall::Subscriptions => {
-            let feeds = handle.visit(|host| {
-                let (engine, now) = (host.engine(), clock::now());
-                let feeds = engine.feeds.values().map(|feed| ServedFeed {
-                    history: history_here(engine, feed, now),
-                    ..served_feed(feed)
-                });
-                feeds.collect::<Vec<_>>()
-            })?;
+            let (mut feeds, mut after) = (Vec::<ServedFeed>::new(), Bound::Unbounded);
+            loop {
+                let mut some = handle.visit(move |host| {
+                    let (engine, now) = (host.engine(), clock::now());
+                    let some = engine.feeds.range((after, Bound::Unbounded)).map(|(_, feed)| feed);
+                    let some = some.take(FEEDS_AT_ONCE).map(|feed| ServedFeed {
+                        history: history_here(engine, feed, now),
+                        ..served_feed(feed)
+                    });
+                    some.collect::<Vec<_>>()
+                })?;
+                let Some(last) = some.last() else { break };
+                after = Bound::Excluded(FeedKey(last.number));
+                feeds.append(&mut some);
+            }
             served::write_subscriptions(feeds)
         }
         ServedCall::Counts => counts(handle)?,
@@ -239,8 +250,24 @@ pub(super) fn wanted_here(engine: &Engine, wanted: &StreamWanted) -> EntriesWant
 
 fn page(handle: &LoopHandle, wanted: &StreamWanted) -> Result<NumberedEntries, ReplyFault> {
     let wanted = wanted.clone();
-    let here = handle.visit(move |host| wanted_here(host.engine(), &wanted))?;
-    Ok(handle.look(move |store| store.numbered_entries(&here))?)
+    let here = Arc::new(handle.visit(move |host| wanted_here(host.engine(), &wanted))?);
+    let (mut found, mut first, mut before) = (Vec::new(), 0, None);
+    while first < here.feeds.len() {
+        let wanted = Arc::clone(&here);
+        let (mut some, moves) = handle.look(move |store| {
+            let feeds = wanted.feeds.iter().skip(first).take(FEEDS_AT_ONCE);
+            store.numbered_in(&wanted, &feeds.copied().collect::<Vec<_>>())
+        })?;
+        // An entry that moved to another feed meanwhile would be missing, or there twice.
+        if before.replace(moves).is_some_and(|before| before != moves) {
+            found.clear();
+            (first, before) = (0, None);
+        } else {
+            found.append(&mut some);
+            first = first.saturating_add(FEEDS_AT_ONCE);
+        }
+    }
+    Ok(here.page(found))
 }
 
 /// Reads entries with their texts, in the given order, until the answer is as long as it may be. Those that cannot be read are left

@@ -52,6 +52,8 @@ pub(super) struct GivenNumbers {
     pub(super) by_feed: BTreeMap<FeedKey, Vec<u64>>,
     /// The feeds that may have entries without a number.
     pub(super) unchecked: BTreeSet<FeedKey>,
+    /// How often entries moved to another feed with their numbers.
+    pub(super) moves: u32,
 }
 
 impl NumberRun {

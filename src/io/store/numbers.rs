@@ -61,6 +61,18 @@ impl EntriesWanted {
         first..=last
     }
 
+    /// Returns the first page of wanted entries, in the order of their numbers.
+    pub fn page(&self, mut found: Vec<(u64, EntryKey)>) -> NumberedEntries {
+        let order = |number: u64| if self.oldest_first { number } else { u64::MAX - number };
+        let has_more = found.len() > self.count;
+        if has_more && self.count > 0 {
+            found.select_nth_unstable_by_key(self.count, |(number, _)| order(*number));
+        }
+        found.truncate(self.count);
+        found.sort_unstable_by_key(|(number, _)| order(*number));
+        NumberedEntries { entries: found, has_more }
+    }
+
     fn has_flags(&self, flags: Flags) -> bool {
         flags.is_shown()
             && self.tests.iter().all(|(test, wanted)| match test {
@@ -188,12 +200,22 @@ impl Store {
         &mut self,
         wanted: &EntriesWanted,
     ) -> Result<NumberedEntries, StoreError> {
+        Ok(wanted.page(self.numbered_in(wanted, &wanted.feeds)?.0))
+    }
+
+    /// Returns the entries of some of the feeds that are wanted and on no page before, in no order, and how often entries have moved to
+    /// another feed.
+    pub fn numbered_in(
+        &mut self,
+        wanted: &EntriesWanted,
+        feeds: &[FeedKey],
+    ) -> Result<(Vec<(u64, EntryKey)>, u32), StoreError> {
         // There are few flags and many rows.
         let by_flags: Vec<bool> =
             (0..=u8::MAX).map(|flags| wanted.has_flags(Flags(flags))).collect();
         let within = wanted.numbers();
         let mut found = Vec::new();
-        for &feed in &wanted.feeds {
+        for &feed in feeds {
             if self.ended.contains(&feed) {
                 continue;
             }
@@ -222,14 +244,7 @@ impl Store {
         if wanted.since.is_some() || wanted.until.is_some() {
             found.retain(|&(it, _)| !numbers.run_of(it).is_some_and(|run| run.is_old));
         }
-        let order = |number: u64| if wanted.oldest_first { number } else { u64::MAX - number };
-        let has_more = found.len() > wanted.count;
-        if has_more && wanted.count > 0 {
-            found.select_nth_unstable_by_key(wanted.count, |(number, _)| order(*number));
-        }
-        found.truncate(wanted.count);
-        found.sort_unstable_by_key(|(number, _)| order(*number));
-        Ok(NumberedEntries { entries: found, has_more })
+        Ok((found, numbers.moves))
     }
 
     /// Returns the last number of an entry of a feed; 0 if it has none.
@@ -281,6 +296,7 @@ impl Store {
             return Ok(());
         }
         numbers.note_all();
+        numbers.moves = numbers.moves.saturating_add(1);
         let batch = numbers.batch(changed)?;
         self.db.commit(&[(TableName::Facts, &batch)])
     }
