@@ -31,7 +31,7 @@ use crate::view::html::{self, InBook};
 /// Number of entries to read from the store at once.
 const SLICE: usize = 256;
 /// Number of feeds to look at in one piece.
-const FEEDS_AT_ONCE: usize = 250;
+const FEEDS_AT_ONCE: usize = 500;
 /// Longest text of an entry, as in `FreshRSS`, and of the texts of an answer, in bytes.
 const TEXT_BYTES_MAX: usize = 500_000;
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -291,7 +291,7 @@ fn a_killed_first_sync_is_continued() {
     server.state().instead.insert(("GET", "entries"), (503, String::new()));
     add(&program, &server, Some("ann"), "secret").with(2);
     server.state().instead.clear();
-    for milliseconds in [60, 120, 200, 300] {
+    for milliseconds in [60, 120, 300, 900] {
         program.killed_after(&["account", "sync"], Duration::from_millis(milliseconds));
         server.state().mark(850, |it| it.is_read = !it.is_read);
     }
