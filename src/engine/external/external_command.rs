@@ -519,7 +519,7 @@ mod tests {
         for (text, title, words) in [
             ("add {link} --title={title}", "{link} x", vec!["add", link, "--title={link} x"]),
             ("mail -s {title} me", "--rm -x", vec!["mail", "-s", "rm -x", "me"]),
-            ("keep {link} '' of-{feed}", "x", vec!["keep", link, "", "of-A {title}"]),
+            ("keep {link} '' --of={feed}", "x", vec!["keep", link, "", "--of=A {title}"]),
             ("true", "x", vec!["true"]),
         ] {
             let command = ExternalCommand::typed(text).unwrap();
