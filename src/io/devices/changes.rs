@@ -18,8 +18,8 @@ use crate::engine::request::Request;
 use crate::engine::settings::Join;
 use crate::engine::state::Engine;
 use crate::io::clock;
-use crate::io::loop_handle::LoopHandle;
-use crate::io::store::{DeviceChange, DeviceRecord, DeviceStep};
+use crate::io::loop_handle::{ArrivalFault, LoopHandle};
+use crate::io::store::{DeviceChange, DeviceStep};
 
 /// Most addresses that a device adds in an hour.
 const ADDED_MAX: usize = 20;
@@ -95,7 +95,11 @@ pub(super) fn carry_out(
 }
 
 /// Writes a step into the log of a device.
-fn note(handle: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result<(), ReplyFault> {
+fn note(
+    handle: &LoopHandle,
+    device: &str,
+    changes: Vec<DeviceChange>,
+) -> Result<DateTime<Utc>, ReplyFault> {
     let (device, at) = (device.to_owned(), clock::precise_now());
     handle.look(move |store| {
         store.change_device(&device, at, |record| {
@@ -103,7 +107,34 @@ fn note(handle: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result
             Some(())
         })
     })?;
+    Ok(at)
+}
+
+/// Takes a step out of the log of a device.
+fn forget(handle: &LoopHandle, device: &str, at: DateTime<Utc>) -> Result<(), ReplyFault> {
+    let device = device.to_owned();
+    handle.look(move |store| {
+        store.change_device(&device, clock::now(), |record| {
+            record.steps.retain(|step| step.at != at);
+            Some(())
+        })
+    })?;
     Ok(())
+}
+
+/// Writes a step into the log of a device and carries it out. What was refused or could not be written is no step.
+fn take_step(
+    handle: &LoopHandle,
+    device: &str,
+    changes: Vec<DeviceChange>,
+    request: Request,
+) -> Result<(), ReplyFault> {
+    let at = note(handle, device, changes)?;
+    let done = handle.arrive(request);
+    if let Err(ArrivalFault::Refused(_) | ArrivalFault::Unwritten(_)) = done {
+        forget(handle, device, at)?;
+    }
+    Ok(done?)
 }
 
 fn edit(
@@ -139,8 +170,7 @@ fn edit(
                 return Ok(());
             }
             let change = DeviceChange::Labelled { name: name.clone(), keys: keys.clone(), set };
-            note(handle, device, vec![change])?;
-            Ok(handle.arrive(Request::SyncLabel { name, keys, set })?)
+            take_step(handle, device, vec![change], Request::SyncLabel { name, keys, set })
         }
     }
 }
@@ -161,8 +191,7 @@ pub(super) fn mark(
     let is_old = flag == Flag::Read && !value && plan.all_from_history;
     let flag = if is_old { Flag::FromHistory } else { flag };
     let change = MarkChange { flag, value, keys: plan.changing };
-    note(handle, device, vec![DeviceChange::Marked(change.clone())])?;
-    Ok(handle.arrive(Request::Mark(change))?)
+    take_step(handle, device, vec![DeviceChange::Marked(change.clone())], Request::Mark(change))
 }
 
 fn mark_all(
@@ -281,8 +310,8 @@ fn unsubscribe(handle: &LoopHandle, device: &str, stream: Stream) -> Result<(), 
         handle.do_later(move |host| host.complain(text));
         return Err(ReplyFault::refused(403, "this waits for an answer in the reader"));
     }
-    note(handle, device, vec![DeviceChange::Unsubscribed(feed)])?;
-    Ok(handle.arrive(Request::Unsubscribe(feed))?)
+    let change = DeviceChange::Unsubscribed(feed);
+    take_step(handle, device, vec![change], Request::Unsubscribe(feed))
 }
 
 /// Moves a feed between folders. `FreshRSS` has one folder a feed, so a new one alone takes the place of the first.
@@ -315,9 +344,9 @@ fn arrange(
     let before = |(key, before, _): &(FeedKey, Chosen, Chosen)| {
         DeviceChange::Arranged(*key, Box::new(before.clone()))
     };
-    note(handle, device, planned.iter().map(before).collect())?;
+    let changes = planned.iter().map(before).collect();
     let requests = planned.into_iter().map(|(key, _, after)| Request::Set(key, Box::new(after)));
-    Ok(handle.arrive(Request::Together(requests.collect()))?)
+    take_step(handle, device, changes, Request::Together(requests.collect()))
 }
 
 /// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
@@ -337,17 +366,10 @@ pub(super) fn undo_step(
     device: String,
     of: Option<String>,
 ) -> Result<Option<String>, ReplyFault> {
-    let now = clock::now();
-    let step = handle.look(move |store| {
-        if !store.device_records()?.contains_key(&device) {
-            return Ok(None);
-        }
-        let is_meant = |step: &mut DeviceStep| of.is_none_or(|of| of == step.at.to_rfc3339());
-        let take = |record: &mut DeviceRecord| Some(record.steps.pop_if(is_meant));
-        store.change_device(&device, now, take).map(Option::flatten)
-    })?;
-    let Some(step) = step else { return Ok(None) };
-    let words = step_words(&step);
+    let is_meant = |step: &DeviceStep| of.is_none_or(|of| of == step.at.to_rfc3339());
+    let Some(step) = last(handle, &device)?.filter(is_meant) else { return Ok(None) };
+    let (words, at) = (step_words(&step), step.at);
+    let mut refused = None;
     for change in step.changes.into_iter().rev() {
         let request = match change {
             DeviceChange::Marked(change) => Request::Mark(change.reversed()),
@@ -358,9 +380,24 @@ pub(super) fn undo_step(
             DeviceChange::Unsubscribed(feed) => Request::SubscribeAgain(feed),
             DeviceChange::Arranged(feed, before) => Request::Set(feed, before),
         };
-        handle.arrive(request)?;
+        match handle.arrive(request) {
+            // Something changed since, so this can never be taken back.
+            Err(ArrivalFault::Refused(why)) => refused = Some(why),
+            done => done?,
+        }
     }
-    Ok(Some(format!("{words}, of {}", step.at.format("%Y-%m-%d %H:%M UTC"))))
+    // Only now: a step that could not be taken back because of a full disk or a kill can be tried again.
+    forget(handle, &device, at)?;
+    if let Some(why) = refused {
+        return Err(ReplyFault::refused(400, why));
+    }
+    Ok(Some(format!("{words}, of {}", at.format("%Y-%m-%d %H:%M UTC"))))
+}
+
+fn last(handle: &LoopHandle, device: &str) -> Result<Option<DeviceStep>, ReplyFault> {
+    let device = device.to_owned();
+    let record = handle.look(move |store| Ok(store.device_records()?.remove(&device)))?;
+    Ok(record.and_then(|mut record| record.steps.pop()))
 }
 
 /// Returns the time of the last step of a device, and the step in words.
@@ -368,9 +405,7 @@ pub(super) fn last_step(
     handle: &LoopHandle,
     device: &str,
 ) -> Result<Option<(String, String)>, ReplyFault> {
-    let device = device.to_owned();
-    let record = handle.look(move |store| Ok(store.device_records()?.remove(&device)))?;
-    let step = record.and_then(|mut record| record.steps.pop());
+    let step = last(handle, device)?;
     Ok(step.map(|step| (step.at.to_rfc3339(), step_words(&step))))
 }
 

@@ -255,7 +255,8 @@ impl DeviceServer {
     /// never waits for others.
     fn count_wrong(&self, request: &PublisherRequest) -> bool {
         let (from, now) = (self.client(request), clock::instant());
-        let mut count = 0;
+        // If too many addresses are wrong at once, a new one has to wait, too.
+        let mut count = usize::MAX;
         self.wrong.send_modify(|wrong| {
             for times in wrong.values_mut() {
                 times.retain(|time| now.duration_since(*time) < WRONG_TIME);

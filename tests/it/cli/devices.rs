@@ -223,6 +223,12 @@ fn marks_of_a_device_are_one_step_each_that_is_taken_back() {
         told.contains("unsubscribe"),
         "the last change of the user is the subscription: {told}"
     );
+    // What can no longer be taken back is no obstacle to the changes before it.
+    let three = format!("quickadd={}", site.at("/three.xml"));
+    assert_eq!(served.post(&header, "subscription/quickadd", &three).0, 200);
+    home.run(&["unsubscribe", &site.at("/three.xml")]).with(0);
+    let told = home.run(&["device", "undo", "phone"]).refused(2);
+    assert!(told.contains("no longer exists"), "{told}");
     for _ in 0..4 {
         home.run(&["device", "undo", "phone"]).with(0);
     }
@@ -298,6 +304,12 @@ fn only_the_named_proxy_states_whose_wrong_tokens_count() {
         // What a client states itself is before what the web server adds.
         let states = ["10.0.0.1", "10.0.0.2", "10.0.0.1, 10.0.0.3", "10.0.0.3, 10.0.0.1"];
         assert_eq!(states.map(ask), answers, "{proxy}");
+        assert!(served.log_in("phone", &phone).is_ok(), "a valid one never waits");
+        // Many wrong ones at once do not make room for more.
+        for place in 0..1_000 {
+            ask(&format!("10.1.{}.{}", place / 250, place % 250));
+        }
+        assert_eq!(ask("10.0.0.9"), 429, "{proxy}");
         assert!(served.log_in("phone", &phone).is_ok(), "a valid one never waits");
     }
 }

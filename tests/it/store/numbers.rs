@@ -166,7 +166,13 @@ fn entries_of_a_merged_feed_keep_their_numbers() {
     assert_eq!(before.len(), 4);
     // One that arrived and has no number yet goes along.
     commit(&mut store, 2, vec![entry(9, "d"), entry(1, "a"), entry(2, "b")]);
+    let moves = |store: &mut Store| {
+        let wanted = EntriesWanted { count: 9, ..Default::default() };
+        store.numbered_in(&wanted, &[FEED, FeedKey(2)]).unwrap().1
+    };
+    let moves_before = moves(&mut store);
     store.absorb(FEED, FeedKey(2)).unwrap();
+    assert!(moves(&mut store) > moves_before, "a page that is being made is made again");
     super::end(&mut store, FEED);
     drop(store);
     let mut store = open(&folder);
