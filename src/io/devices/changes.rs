@@ -351,10 +351,10 @@ fn arrange(
 
 /// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
 pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
-    let (device, name) = (device.to_owned(), device.to_owned());
+    let name = device.to_owned();
     let asked = handle.visit(move |host| held_removals::words(host.engine(), &name))?;
     if let Some(what) = asked {
-        handle.arrive(Request::AnswerDevice(device, false))?;
+        handle.arrive(Request::AnswerDevice(device.to_owned(), false))?;
         return Ok(Some(format!("the request to {what}")));
     }
     undo_step(handle, device, None)
@@ -363,11 +363,11 @@ pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, 
 /// Takes back the last step of a device; if a time is given, only if the step is of that time.
 pub(super) fn undo_step(
     handle: &LoopHandle,
-    device: String,
+    device: &str,
     of: Option<String>,
 ) -> Result<Option<String>, ReplyFault> {
     let is_meant = |step: &DeviceStep| of.is_none_or(|of| of == step.at.to_rfc3339());
-    let Some(step) = last(handle, &device)?.filter(is_meant) else { return Ok(None) };
+    let Some(step) = last(handle, device)?.filter(is_meant) else { return Ok(None) };
     let (words, at) = (step_words(&step), step.at);
     let mut refused = None;
     for change in step.changes.into_iter().rev() {
@@ -387,7 +387,7 @@ pub(super) fn undo_step(
         }
     }
     // Only now: a step that could not be taken back because of a full disk or a kill can be tried again.
-    forget(handle, &device, at)?;
+    forget(handle, device, at)?;
     if let Some(why) = refused {
         return Err(ReplyFault::refused(400, why));
     }

@@ -327,7 +327,7 @@ fn mark(handle: &LoopHandle, device: &str, form: &str) -> Result<String, ReplyFa
     let (flag, value) = match set.as_str() {
         "undo" => {
             let step = Some(field(form, "step").unwrap_or_default());
-            changes::undo_step(handle, device.to_owned(), step)?;
+            changes::undo_step(handle, device, step)?;
             return Ok(place.address());
         }
         "read" => (Flag::Read, true),
