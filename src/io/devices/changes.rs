@@ -1,5 +1,6 @@
-//! What a device changes. Each request is a step in the log of the device, written before the change, so that nothing is changed that
-//! cannot be taken back. It is on nobody else's undo stack.
+//! Carries out the changes that a device requests. Each change becomes a step in the log of the device, so that it can be undone.
+//! The step is written before the change, except for a new subscription, whose number is known only afterwards. The steps are not
+//! part of the user's undo stack.
 
 use backissue_core::accounts::served::{self, ServedCall, Stream, StreamWanted, TagEdit};
 use backissue_core::feed::text::counted_words;
@@ -21,11 +22,11 @@ use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::{DeviceChange, DeviceRecord, DeviceStep};
 
-/// Most addresses that a device adds in an hour.
+/// Maximum number of subscriptions that a device adds in an hour.
 const ADDED_MAX: usize = 20;
-/// Most feeds that a device removes in a day.
+/// Maximum number of feeds that a device removes in a day without asking the user.
 const REMOVED_MAX: usize = 5;
-/// Longest address, in bytes.
+/// Maximum length of an address, in bytes.
 const URL_MAX: usize = 2_048;
 /// The answer to a change that was carried out.
 const OK: &str = "OK";
@@ -94,7 +95,7 @@ pub(super) fn carry_out(
     Ok(OK.to_owned())
 }
 
-/// Writes a step into the log of a device.
+/// Adds a step to the log of a device.
 fn note(handle: &LoopHandle, device: &str, changes: Vec<DeviceChange>) -> Result<(), ReplyFault> {
     let (device, at) = (device.to_owned(), clock::precise_now());
     handle.look(move |store| {
@@ -126,7 +127,7 @@ fn edit(
                 (named.map(|filter| filter.id).collect::<Vec<_>>(), is_folder)
             })?;
             if is_folder {
-                // An entry cannot have the label of a name that is a folder: lists would mix both.
+                // An entry cannot get a label with the name of a folder, because lists would mix both.
                 return Ok(());
             }
             let keys = handle.look(move |store| {
@@ -145,7 +146,7 @@ fn edit(
     }
 }
 
-/// Sets or clears a mark, as the reader's own keys do.
+/// Sets or removes a mark, as the keys in the reader do.
 pub(super) fn mark(
     handle: &LoopHandle,
     device: &str,
@@ -178,7 +179,7 @@ fn mark_all(
             without: vec![Stream::Read],
             since: None,
             until: None,
-            // What arrived later was not on the screen of the device.
+            // Entries that arrived later were not on the screen of the device.
             after: until.checked_add(1),
             oldest_first: false,
             count: usize::MAX,
@@ -205,7 +206,7 @@ fn named_feed(engine: &Engine, stream: &Stream) -> Option<FeedKey> {
     engine.feeds.contains_key(&key).then_some(key)
 }
 
-/// Counts what a device did since a time.
+/// Counts the changes of a kind that a device has made since a time.
 fn done_since(
     handle: &LoopHandle,
     device: &str,
@@ -217,7 +218,7 @@ fn done_since(
     Ok(records.get(&device).map_or(0, |record| record.count(since, is_kind)))
 }
 
-/// Subscribes to an address of the web. What the address answers is not told to the device.
+/// Subscribes to a web address. The device does not learn what the address answers.
 fn subscribe(
     handle: &LoopHandle,
     device: &str,
@@ -285,7 +286,7 @@ fn unsubscribe(handle: &LoopHandle, device: &str, stream: Stream) -> Result<(), 
     Ok(handle.arrive(Request::Unsubscribe(feed))?)
 }
 
-/// Moves a feed between folders. `FreshRSS` has one folder a feed, so a new one alone takes the place of the first.
+/// Moves a feed between folders. In `FreshRSS`, a feed has one folder, so a new folder without an old one replaces the first tag.
 fn move_tags(tags: &mut Vec<String>, into: &[String], from: &[String]) {
     if from.is_empty() && !into.is_empty() && !tags.is_empty() {
         tags.remove(0);
@@ -294,7 +295,7 @@ fn move_tags(tags: &mut Vec<String>, into: &[String], from: &[String]) {
     tags.splice(0..0, into.iter().cloned());
 }
 
-/// Changes titles and tags of feeds, as one step. `change` returns whether it is to change the feed.
+/// Changes titles and tags of feeds in one step. `change` returns whether to change the feed.
 fn arrange(
     handle: &LoopHandle,
     device: &str,
@@ -320,7 +321,8 @@ fn arrange(
     Ok(handle.arrive(Request::Together(requests.collect()))?)
 }
 
-/// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
+/// Undoes the last step of a device, or cancels a removal that waits for the user. Returns a description of what was undone, or
+/// `None` if there is nothing to undo.
 pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
     let (device, name) = (device.to_owned(), device.to_owned());
     let asked = handle.visit(move |host| held_removals::words(host.engine(), &name))?;
@@ -331,7 +333,8 @@ pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, 
     undo_step(handle, device, None)
 }
 
-/// Takes back the last step of a device; if a time is given, only if the step is of that time.
+/// Undoes the last step of a device. If `of` is a time, does this only if the step has that time. Returns a description of the
+/// step.
 pub(super) fn undo_step(
     handle: &LoopHandle,
     device: String,
@@ -363,7 +366,7 @@ pub(super) fn undo_step(
     Ok(Some(format!("{words}, of {}", step.at.format("%Y-%m-%d %H:%M UTC"))))
 }
 
-/// Returns the time of the last step of a device, and the step in words.
+/// Returns the time of the last step of a device, and its description.
 pub(super) fn last_step(
     handle: &LoopHandle,
     device: &str,
