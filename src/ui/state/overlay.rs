@@ -237,9 +237,9 @@ impl PickList {
             PickTarget::Command(at) => COMMANDS.get(at).filter(|row| row.name == word),
             PickTarget::Row(_) | PickTarget::Label(_) => None,
         };
-        // If the typed text begins with the whole name of a command, this command is the first match, even if another one matches
-        // better. If the command takes an argument and one was typed, it is the only match. Otherwise, the words after the name
-        // are also searched for, as in 'mark read'.
+        // If the typed text is the whole name of a command, this command is the first match, even if another one matches better.
+        // If an argument that the command takes follows the name, the command is the only match. If it takes no argument, all
+        // typed words are searched for, as in 'mark read', and the command only matches if nothing else does.
         let whole = self.items.iter().position(|item| row_of(item).is_some());
         let takes =
             argument.is_empty() || self.items.iter().filter_map(row_of).any(|row| row.takes);

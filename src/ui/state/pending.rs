@@ -153,7 +153,7 @@ pub struct WaitingRun {
     pub(in crate::ui) purpose: RunPurpose,
 }
 
-/// Keys and pasted texts that wait, oldest first, and the time since when the first one has waited.
+/// Keys and pasted texts that wait, oldest first, and the time since which the first one has waited.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TypedAhead {
     pub(in crate::ui) inputs: VecDeque<Typed>,

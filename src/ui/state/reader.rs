@@ -48,7 +48,7 @@ pub struct Reader {
     pub pictures: Vec<PicturePlace>,
 }
 
-/// What the user has read since the program started. It prevents an entry from being counted twice when it is looked at once.
+/// What the user has read since the program started. With these values, one look at an entry is counted only once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CountedReading {
     /// What the user has read since the last request that counted it.

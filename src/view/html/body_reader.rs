@@ -132,8 +132,8 @@ impl FormulaCopies {
         }
     }
 
-    /// Returns the source of a formula that is only drawn: `MathJax` 2 puts its characters into boxes, so that a third would be
-    /// shown as `13`.
+    /// Returns the source of a formula that is only drawn: `MathJax` 2 puts its characters into boxes, so that one third would
+    /// be shown as `13`.
     fn source<'t>(&self, tag: &'t Tag) -> Option<&'t str> {
         let mut class = tag.attribute("class").unwrap_or_default().split_whitespace();
         let label = tag.attribute("aria-label").filter(|label| !label.trim().is_empty());

@@ -1,5 +1,5 @@
 //! Formats the blocks of an entry's body as Markdown (`CommonMark`, with the tables and struck text of GitHub), and as XHTML for
-//! books, which only contains elements that a reading device needs and closes all of them.
+//! books. The XHTML only contains elements that a reading device needs, and all of them are closed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -361,8 +361,8 @@ impl XhtmlWriter<'_> {
         self.place.is_leftward = around;
     }
 
-    /// Switches to the direction of a block. Returns the attribute that states the direction, if it differs from that around the
-    /// block.
+    /// Switches to the direction of a block. Returns the attribute that states the direction, if it differs from the
+    /// direction around the block.
     fn turn(&mut self, block: &Block) -> &'static str {
         // A table that only arranges its contents has no element.
         if matches!(block, Block::Table(table) if table.layout_only) {

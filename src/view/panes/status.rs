@@ -204,7 +204,7 @@ fn idle_line(app: &App, now: DateTime<Utc>, room: usize) -> String {
         };
         parts.push(format!("{what} since {since}, retrying every minute"));
     }
-    // While the user chooses between feeds, the address lookup has already ended.
+    // While the user chooses between feeds, no address is being looked up.
     let is_open = |id: &u32| matches!(&app.ui.overlay, Some(Overlay::List(open)) if open.of == ListOf::Choice(*id));
     let additions = app.engine.additions.iter();
     let looking = additions.filter(|(id, addition)| addition.ended.is_none() && !is_open(id));
