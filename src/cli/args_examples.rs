@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 
-/// The name of each subcommand, and the examples that its `--help` shows. Nested subcommands are named by both words, as in
+/// The examples that the `--help` of each subcommand shows, by its name. The name of a nested subcommand is both words, as in
 /// `filters add`.
 const EXAMPLES: [(&str, &str); 58] = [
     ("demo", "backissue demo"),

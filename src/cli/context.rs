@@ -134,7 +134,7 @@ impl CommandContext {
         Ok(self.handle.visit(|host| host.engine().clone())?)
     }
 
-    /// Runs `look` on the engine in the main loop, without copying the engine. The loop waits meanwhile.
+    /// Runs `look` on the engine in the main loop, without copying the engine. The loop is blocked in the meantime.
     pub(in crate::cli) fn inspect<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Engine) -> T + Send + 'static,
@@ -315,8 +315,8 @@ impl CommandContext {
     }
 }
 
-/// Returns a request in the form in which no question follows. The error is the question, if the user must answer it (`needs`) and
-/// did not with `--yes`.
+/// Returns the request in a form that causes no question. The error is the question, if the user must answer it (`needs`) and did
+/// not give `--yes`.
 pub(in crate::cli) fn confirmed(
     engine: &Engine,
     request: Request,
@@ -331,7 +331,7 @@ pub(in crate::cli) fn confirmed(
     }
 }
 
-/// Returns a question that was not answered as a sentence.
+/// Returns an unanswered question as a sentence.
 fn unanswered(question: &Question) -> String {
     format!("this would {}: nothing was changed; --yes does it", question.text)
 }

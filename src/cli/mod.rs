@@ -49,8 +49,8 @@ impl Done {
     }
 }
 
-/// Environment variables that name a folder or file. If one is empty, the usual place is not used instead: it was probably meant to be
-/// set.
+/// Environment variables that name a folder or file. An empty value is an error, because the variable was probably meant to be
+/// set; the default is not used.
 const EMPTY_REFUSED: [&str; 2] = ["BACKISSUE_DATA_DIR", "BACKISSUE_CONFIG"];
 
 /// Runs the program and returns its exit status: 0 for success, 1 with failures, 2 if nothing could be done, 3 if the store
@@ -169,7 +169,8 @@ fn run(args: Args) -> Result<Done, Failure> {
     }
 }
 
-/// Checks whether a command first waits for files, pipes, servers or other processes, before it has the store or without it.
+/// Checks whether a command may first wait for files, pipes, servers or other processes, either before it has the store or
+/// without needing it.
 fn waits_without_store(command: &CliCommand) -> bool {
     matches!(
         command,

@@ -54,7 +54,8 @@ pub(super) enum StoreFound {
 /// Opens the store, or connects to the process that has it open.
 pub(super) fn find_owner(options: &Options, stay: SessionLength) -> Result<StoreFound, Failure> {
     let folder = session::data_dir(options)?;
-    // A folder without a store may be one that was moved while a process has it open; then no second store is created.
+    // If a folder without a store belongs to a process that has the store open, the store was moved away. Do not create a second
+    // store.
     if !is_data_folder(&folder)
         && let Ok(client) = Client::connect(&own_socket(&folder))
     {
@@ -233,12 +234,13 @@ const fn is_sync(command: &CliCommand) -> bool {
     if let CliCommand::Account(args) = command { args.fetches() } else { false }
 }
 
-/// Checks whether a command is refused while the data folder is gone. Others that change something are refused when they write.
+/// Checks whether a command is rejected at the start if the data folder is gone. Other commands that change something fail when
+/// they write.
 const fn needs_folder(command: &CliCommand) -> bool {
     fetches(command) || matches!(command, CliCommand::Doctor(_))
 }
 
-/// Runs maintenance after a command that polls. All other commands end without maintenance, so that they end at once.
+/// Runs maintenance after a command that polls. All other commands end immediately, without maintenance.
 fn end_well(
     done: Result<Done, Failure>,
     polls: bool,

@@ -51,7 +51,7 @@ pub(super) struct Failure {
     pub(super) status: u8,
     /// The socket of the process that has the store open, if the store is in use.
     pub(super) in_use: Option<PathBuf>,
-    /// `true` if the main loop ended before the command was done.
+    /// Whether the main loop ended before the command finished.
     pub(super) loop_ended: bool,
 }
 
@@ -265,13 +265,13 @@ pub(super) fn wait_unless_stopped(stream: UnixStream) -> Result<bool, Failure> {
     })
 }
 
-/// Ends this process at the first stop signal, for work that keeps its data consistent at any moment: it may be waiting for a
-/// pipe, a server or another program.
+/// Ends this process at the first stop signal. For work that may wait for a pipe, a server or another program, and that keeps its
+/// data consistent at any moment.
 pub(super) fn end_when_stopped() {
     end_while(Arc::new(AtomicBool::new(true)));
 }
 
-/// Like [`end_when_stopped`], until `ends` is false.
+/// Like [`end_when_stopped`], but only as long as `ends` is true.
 pub(super) fn end_while(ends: Arc<AtomicBool>) {
     let mut stops = Stops::of_process();
     let wait = move || {
@@ -280,7 +280,7 @@ pub(super) fn end_while(ends: Arc<AtomicBool>) {
             if !ends.load(Ordering::Relaxed) {
                 return;
             }
-            // A password may be asked for without echo.
+            // The user may be typing a password without echo.
             crossterm::terminal::disable_raw_mode().ok();
             console::tell("backissue: interrupted");
             std::process::exit(FAILED);

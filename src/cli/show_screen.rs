@@ -37,7 +37,7 @@ pub(in crate::cli) struct ScreenExit {
     pub(in crate::cli) settings: Settings,
     /// The store.
     pub(in crate::cli) store: Store,
-    /// The port at which devices are served: it stays open while another process has the store.
+    /// The port for devices. It stays open while another process has the store.
     pub(in crate::cli) port: Option<DevicePort>,
     /// The listener, which holds the connection of a process that waits for the store.
     pub(in crate::cli) listener: Option<Listener>,

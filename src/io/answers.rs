@@ -30,7 +30,7 @@ impl std::fmt::Debug for Answers {
     }
 }
 
-/// The main loop ended before the command was done.
+/// The main loop ended before the command finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the backissue that had the store open ended before this was done; what it reported is saved; run the command again"

@@ -70,7 +70,7 @@ fn has_jumped(shown: TimeDelta, passed: std::time::Duration) -> bool {
     shown.checked_sub(&passed).is_some_and(|missing| missing.abs() > SLEEP_MIN)
 }
 
-/// Returns the time zone that `TZ` names, else the machine's zone, else UTC.
+/// Returns the time zone that `TZ` names, or else the machine's time zone, or else UTC.
 pub fn zone() -> Tz {
     let named = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
     let of_machine = || iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok());
@@ -124,8 +124,8 @@ fn usual_name(zone: Tz) -> Tz {
     if UTC_NAMES.contains(&zone) { Tz::UTC } else { zone }
 }
 
-/// Returns a number that hardly two installations share, for the salt of a new installation. It is made from the time and the
-/// process ID, which suffices to spread the polls of different users.
+/// Returns a number for the salt of a new installation. It is made from the time and the process ID, so that almost no two
+/// installations have the same one, which suffices to spread the polls of different users.
 pub fn chance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one((precise_now().timestamp_nanos_opt(), std::process::id()))

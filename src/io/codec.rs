@@ -70,7 +70,7 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError>
 }
 
 thread_local! {
-    /// The compressor and decompressor of this thread: to make them takes longer than to use them for a small record.
+    /// The compressor and decompressor of this thread. Creating them takes longer than using them for a small record.
     static ZSTD: RefCell<Option<(Compressor<'static>, Decompressor<'static>)>> = const { RefCell::new(None) };
 }
 
@@ -111,7 +111,7 @@ pub(super) fn decode_compressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, 
     rmp_serde::from_slice(&unpack(unseal(bytes)?)?).map_err(|_| CodecError::Content)
 }
 
-/// Decodes the output of [`encode_compressed`] of a list, but only its items at the wanted places; the others are defaults.
+/// Decodes the output of [`encode_compressed`] of a list, but only its items at the wanted indexes. All other items are defaults.
 pub(super) fn decode_items<T: DeserializeOwned + Default>(
     bytes: &[u8],
     is_wanted: impl Fn(usize) -> bool,
@@ -122,7 +122,7 @@ pub(super) fn decode_items<T: DeserializeOwned + Default>(
     decoder.deserialize_seq(wanted).map_err(|_| CodecError::Content)
 }
 
-/// Reads a list, and of its items only the wanted ones.
+/// Reads a list, but only its wanted items.
 struct WantedItems<F, T>(F, std::marker::PhantomData<T>);
 
 impl<'de, F: Fn(usize) -> bool, T: DeserializeOwned + Default> Visitor<'de> for WantedItems<F, T> {
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(decode_items(&bytes, |_| true), Ok(list));
         let some = ["", "", "c", ""].map(str::to_owned).to_vec();
         assert_eq!(decode_items(&bytes, |place| place == 2), Ok(some));
-        // A damaged list has no items, whichever are wanted.
+        // A damaged list has no items, whichever of them are wanted.
         let cut = seal(&pack(&[0x93, 0xa1, b'a']).unwrap());
         assert_eq!(decode_items::<String>(&cut, |_| false), Err(CodecError::Content));
     }

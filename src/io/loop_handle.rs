@@ -35,12 +35,12 @@ pub trait Host {
     fn end(&mut self, ending: Ending);
 }
 
-/// Why a change that arrived was not carried out.
+/// Why a change that came from a server or a device was not made.
 #[derive(Debug)]
 pub enum ArrivalFault {
     /// The main loop ended.
     Ended(LoopEnded),
-    /// The engine does not allow it; a sentence.
+    /// The engine refuses the change, with the reason as a sentence.
     Refused(String),
     /// The store could not write it.
     Unwritten(String),
@@ -57,7 +57,8 @@ pub type Visit = Box<dyn FnOnce(&mut dyn Host) + Send>;
 /// Inspects the engine and the events since its last call. Returns `true` when it is done.
 pub type Watcher = Box<dyn FnMut(&Engine, &[Event]) -> bool + Send>;
 
-/// An answer of any type, so that there is one type of channel for all: a hundred took more than a megabyte of the program.
+/// An answer of any type. All answers share one type of channel, because a hundred types added more than a megabyte to the
+/// program.
 type Answer = Box<dyn Any + Send>;
 
 /// Waits for an answer of the loop or the store.
@@ -170,7 +171,7 @@ impl LoopHandle {
         self.cut_short.load(Ordering::Relaxed)
     }
 
-    /// Runs work on the loop and waits for its result. The work must be short, because the screen waits meanwhile.
+    /// Runs work on the loop and waits for its result. The work must be short, because the screen is blocked in the meantime.
     pub fn visit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Host) -> T + Send + 'static,
@@ -221,7 +222,7 @@ impl LoopHandle {
         }
     }
 
-    /// Carries out what a server or a device changed, and waits until it is durable.
+    /// Makes a change that came from a server or a device, and waits until it is durable.
     pub fn arrive(&self, request: Request) -> Result<(), ArrivalFault> {
         let request = Request::Arrived(Box::new(request));
         let (told, before) = self.visit(move |host| {
@@ -242,7 +243,7 @@ impl LoopHandle {
         if count == before { Ok(()) } else { Err(ArrivalFault::Unwritten(why)) }
     }
 
-    /// Reads from the store.
+    /// Runs a function that reads the store on the store's thread, and returns its result.
     pub fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,

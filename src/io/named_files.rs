@@ -72,9 +72,9 @@ impl FileKind {
             Self::State => text.starts_with("{\"kind\":\"state\""),
             Self::Bookmarks => text.starts_with("<!DOCTYPE NETSCAPE-Bookmark-file-1>"),
             Self::JsonFeed => text.contains("https://jsonfeed.org/version/"),
-            // Notes and settings of the user look the same.
+            // A file with notes or settings of the user starts in the same way.
             Self::Markdown | Self::Config => false,
-            // The first file in the archive, which is not compressed.
+            // The file begins with the name and content of the first file in the archive, which is not compressed.
             Self::Epub => text.contains("mimetypeapplication/epub+zip"),
             Self::Backup => is_backup(start),
             Self::Retrievals => text.starts_with("{\"name\":"),
@@ -103,7 +103,7 @@ impl FileKind {
     }
 }
 
-/// Interval between two checks whether a stop signal arrived while a pipe takes no data.
+/// Interval between two checks for a stop signal while a pipe accepts no data.
 const STOP_LOOK: Duration = Duration::from_millis(100);
 
 /// Writes a file.
@@ -120,7 +120,7 @@ pub fn write(file: &NamedFile, write: &mut WriteFile<'_>) -> io::Result<()> {
     let is_new = is_published && !target.exists();
     write_whole(&target, write)?;
     if is_new {
-        // Web servers run as another user.
+        // The web server usually runs as another user and must be able to read the file.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
         std::fs::set_permissions(&target, mode)?;
     }
@@ -312,7 +312,7 @@ mod tests {
         assert!(made.success());
         let alone = write_whole(&pipe, &mut |file| file.write_all(b"through"));
         assert_eq!(alone.unwrap_err().to_string(), "no program reads from it");
-        // This does not wait for the other side.
+        // This open does not wait for the other side.
         let mut reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
         let long = vec![b'x'; 500_000];
         let written = std::thread::spawn({

@@ -27,7 +27,8 @@ pub fn expand_home(path: &str) -> String {
     }
 }
 
-/// Returns the path that was typed or dropped. Terminals write the path of a dropped file in quotes, with backslashes, or as an address.
+/// Returns a path that was typed or dropped. Terminals write the path of a dropped file in quotes, with backslashes, or as an
+/// address.
 pub(super) fn dropped_path(typed: &str) -> String {
     let plain = expand_home(typed.trim());
     if std::fs::exists(&plain).unwrap_or(false) {

@@ -54,7 +54,7 @@ pub enum Ending {
     Stop,
     /// The user opens the demo.
     Demo,
-    /// The user imports from the other reader at this place of those that were found.
+    /// The user imports from another reader: the one with this index among those that were found.
     MoveIn(usize),
     /// The user suspends the program; the loop continues afterwards.
     Suspend,
@@ -171,7 +171,7 @@ impl Performer {
             }
             ScreenEffect::AddAccount(login) => self.add_account(*login),
             ScreenEffect::ForgetAccount(name) => self.forget_account(name),
-            // The loop opens the port, because it is served by the loop.
+            // The loop opens the port itself, because it also serves it.
             ScreenEffect::Serve(_) => {}
             ScreenEffect::Quit => return Some(Ending::Quit),
         }
@@ -202,7 +202,7 @@ impl Performer {
                 let answer = move || Some(Input::PictureTaskDone(done()).into());
                 self.off_the_loop(answer, Some(Input::PictureTaskDone(failed).into()));
             }
-            // The loop runs a command for it, which may need the terminal.
+            // The loop runs the command for this, which may need the terminal.
             Effect::Open(_) => {}
             Effect::Run(run) => self.run(*run),
             Effect::Notify(text, settings) => desktop::tell(&text, &settings),
@@ -225,7 +225,7 @@ impl Performer {
         None
     }
 
-    /// Lays out the text of an entry. A short text is laid out at once, so that the next frame shows it, and a longer text on
+    /// Lays out the text of an entry. A short text is laid out immediately, so that the next frame shows it; a longer one on
     /// another thread.
     fn render(&self, wanted: RenderWork) {
         let failed = Some(not_laid_out(&wanted));
@@ -279,7 +279,7 @@ impl Performer {
         durable
     }
 
-    /// Prepares the run of a player. If that is not possible, the reason is reported, and the result is `false`.
+    /// Prepares the start of a player. If that fails, reports the reason and returns `false`.
     pub(super) fn prepare_player(&self, run: &mut ExternalRun) -> bool {
         let prepared = player::prepare(run, &self.answers);
         prepared.map_err(|why| self.answers.send(Input::Ran(run.purpose, Err(why)).into())).is_ok()
@@ -328,7 +328,7 @@ impl Performer {
         let forget = move || {
             let failed = server::forget(file, &name).err();
             store.visit(Box::new(move |store| {
-                // If this fails, the next account of this name compares everything all the same.
+                // If this fails, a later account with this name still compares everything.
                 store.change_account_state(&name, |_| None).ok();
             }));
             failed.map(|why| Input::Trouble(why.into()).into())

@@ -19,7 +19,7 @@ const OTHERS: u32 = 0o077;
 /// Prefixes of the names of the program's own folders in a data folder.
 const OWN_FOLDERS: [&str; 3] = ["store", "backups", "index"];
 
-/// Makes new files accessible to their owner, whatever the umask: the program could not read what it wrote.
+/// Makes new files accessible to their owner, whatever the umask. Otherwise the program might be unable to read its own files.
 pub fn keep_own_access() {
     let mask = umask(Mode::RWXU);
     umask(mask.difference(Mode::RWXU));
@@ -30,8 +30,8 @@ pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(folder)
 }
 
-/// Creates a private folder in a folder that must exist, because a data folder that was moved must not be created again. An existing
-/// folder is not changed.
+/// Creates a private folder in a folder that must exist, so that a data folder that was moved away is not created again. An
+/// existing folder is not changed.
 pub(super) fn create_private_subfolder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(FOLDER).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -39,8 +39,8 @@ pub(super) fn create_private_subfolder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates an empty private folder in a folder that must exist. If there is one, everything in it is removed, in the order of names; a
-/// link to a folder remains.
+/// Creates an empty private folder in a folder that must exist. If the folder exists, everything in it is removed, in the order
+/// of names. A link to a folder is kept.
 pub(super) fn create_empty_subfolder(folder: &Path) -> io::Result<()> {
     if fs::metadata(folder).is_ok_and(|found| !found.is_dir()) {
         fs::remove_file(folder)?;
@@ -59,8 +59,8 @@ pub(super) fn create_empty_subfolder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns why a symbolic link makes a data folder unusable. A link to another disk that is not mounted must not be replaced, nor may
-/// the link be replaced with which the file of the store itself was moved to another disk.
+/// Returns why a symbolic link makes a data folder unusable. The link may lead to another disk that is not mounted, or the file
+/// of the store itself may be a link to another disk; neither link must be replaced.
 pub(super) fn find_bad_link(data: &Path) -> Option<String> {
     let inside = OWN_FOLDERS.map(|name| data.join(name));
     for path in inside.iter().map(PathBuf::as_path).chain([data]) {

@@ -1,5 +1,5 @@
-//! Opens, reads and replaces files. Only regular files are opened, and small ones only up to a maximum size: a pipe or a device,
-//! put where a file is expected, would block out of reach of signals, or never end.
+//! Opens, reads and replaces files. Only regular files are opened, and small files are read only up to a maximum size. A pipe or
+//! a device in the place of a file could block without reacting to signals, or never end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read as _, Result};
@@ -34,7 +34,7 @@ pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> Result<File> {
 pub fn put_in_place(file: tempfile::NamedTempFile, path: &Path) -> Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
-    // Some systems cannot do this for a folder; the new content is on disk in any case.
+    // Some systems cannot sync a folder. The new content is on disk in any case.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     sync_folder(folder.unwrap_or(Path::new("."))).ok();
     Ok(())
@@ -45,7 +45,7 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Attempts something again after a pause while it fails for a reason that is temporary, `tries` times at most.
+/// Tries something again after a pause as long as it fails for a temporary reason, but at most `tries` times.
 pub fn try_again<T, E>(
     tries: u32,
     pause: Duration,

@@ -4,7 +4,7 @@
 //! program. No code outside `src/io` reads the clock. The same loop runs the engine alone ([`Headless`], for commands) and the
 //! engine with a screen ([`App`]).
 //!
-//! The program that it runs is the engine, with or without a screen.
+//! The program in the loop is the engine, with or without a screen.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -362,7 +362,7 @@ impl<P: Program> Runtime<P> {
         ending
     }
 
-    /// Opens the port at which devices are served, or closes it. Returns what the user should know. The error is a sentence.
+    /// Opens the port for devices, or closes it if there is no address. Returns a message for the user. The error is a sentence.
     fn serve(&mut self, typed: Option<&str>) -> Result<String, InputFlaw> {
         let Some(typed) = typed else {
             self.port = None;
@@ -455,7 +455,7 @@ pub trait Program {
     /// Handles an input. Returns the effects to perform.
     fn take(&mut self, now: DateTime<Utc>, input: ScreenInput) -> Vec<ScreenEffect>;
 
-    /// Returns the time at which the program needs a tick, if nothing happens before.
+    /// Returns the time at which the program needs a tick, if no other input arrives before.
     fn next_wake(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         next_wake(self.engine(), now)
     }
@@ -582,7 +582,7 @@ impl Headless {
 /// Maximum size of the file, bytes. The file usually has a few hundred bytes.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// Maximum size of the file with what was read, bytes: eight weeks of thousands of feeds.
+/// Maximum size in bytes of the file with the counts of what was read: eight weeks of thousands of feeds.
 const INTEREST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 fn path_in(folder: &Path) -> PathBuf {
@@ -593,13 +593,13 @@ fn interest_path(folder: &Path) -> PathBuf {
     folder.join("interest.json")
 }
 
-/// Loads what was counted of what the user read. Nothing is counted if the file is missing or unreadable.
+/// Loads the counts of what the user read. If the file is missing or unreadable, the counts are empty.
 fn load_interest(folder: &Path) -> Interest {
     let text = regular_files::read(&interest_path(folder), INTEREST_BYTES_MAX).ok();
     text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
 }
 
-/// Saves what was counted of what the user read; without anything, deletes the file.
+/// Saves the counts of what the user read. If they are empty, deletes the file.
 pub(super) fn save_interest(folder: &Path, interest: &Interest) -> io::Result<()> {
     if interest.is_empty() {
         return fs::remove_file(interest_path(folder));

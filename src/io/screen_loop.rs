@@ -21,12 +21,13 @@ use crate::ui::update::{begin, measured};
 /// Minimum time between drawings caused by background changes while the terminal is unfocused.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);
 
-/// Minimum time between two writes of the counts of what was read, so that a kill loses at most this much.
+/// Minimum time between two writes of the counts of what was read. If the program is killed, at most the counts of this time are
+/// lost.
 const COUNTS_PAUSE: Duration = Duration::from_mins(3);
 
 /// Maximum number of drawings for one input.
 const DRAWINGS_MAX: usize = 4;
-/// A command that ends within this time has shown nothing that one could read.
+/// If a command ends within this time, nobody could read its output.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Checks whether an input comes from the user, who waits for its effect.

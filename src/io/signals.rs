@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::terminal::is_lent;
 
-/// The signals that ask a process to end, and those whose default effect is to end it, which would leave the terminal as it is.
+/// The signals that request a process to end, and those that end it by default, which would leave the terminal in raw mode.
 const STOPPING: [SignalKind; 7] = [
     SignalKind::terminate(),
     SignalKind::interrupt(),

@@ -1,5 +1,5 @@
-//! Functions for the operating system: raises its limits, describes its errors in words, returns unused memory to it, and measures
-//! how much room there is on the disk.
+//! Functions for the operating system: raises its limits, describes its errors, returns unused memory to it, and measures the
+//! free disk space.
 
 use std::io::{Error, ErrorKind};
 use std::path::Path;
@@ -148,7 +148,7 @@ pub fn is_out_of_room(error: &Error) -> bool {
     )
 }
 
-/// Joins the lines of a system message: our messages have one line.
+/// Joins the lines of a system message, because messages of this program have one line.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -206,10 +206,10 @@ const fn words_of(kind: ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// Says how many bytes are free for a folder; `None`: that is not known.
+/// Function that returns how many bytes are free for a folder, or `None` if that is not known.
 pub type MeasureRoom = fn(&Path) -> Option<u64>;
 
-/// How many bytes are free for a folder.
+/// Returns how many bytes are free for a folder, or `None` if that is not known.
 pub fn measure_room(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))

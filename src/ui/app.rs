@@ -73,7 +73,7 @@ pub struct Ui {
     pub tour: Option<Tour>,
     /// Names of the other readers whose files were found at the start, for the welcome pane.
     pub found_readers: Vec<String>,
-    /// Where devices are served.
+    /// Address at which devices are served. `None` if they are not served.
     pub serving: Option<String>,
     /// Width and height of the terminal in columns and rows.
     pub size: (u16, u16),
@@ -106,7 +106,7 @@ pub struct Ui {
     pub returns_to: Option<Box<ScreenPlace>>,
     /// Orders that the user chose for lists. Other lists have the newest entry first.
     pub orders: Vec<(PlaceList, RowOrder)>,
-    /// What was counted of what the user read since the program started.
+    /// What the user read since the program started, and what was counted of it.
     pub counted: CountedReading,
     /// `true` if feeds without unread entries are hidden, as the user chose with a key. `None` uses the configured setting.
     pub hides_read_feeds: Option<bool>,
@@ -118,7 +118,7 @@ pub struct Ui {
     pub layout: Option<LayoutChoice>,
     /// Share of the entries pane that the user chose, in percent. `None` uses the configured one.
     pub list_share: Option<u16>,
-    /// `true` while the mouse moves the border between the entries and the text.
+    /// `true` while the user moves the border between the entries and the text with the mouse.
     pub is_border_held: bool,
     /// Number of times the user requested a full redraw. A change of this number causes the redraw.
     pub redraws: u32,
@@ -144,11 +144,11 @@ pub struct Ui {
     pub sequences_begun: u32,
     /// Link of the text for the command that is being typed.
     pub piped_link: Option<String>,
-    /// The text that is being found in the open entry.
+    /// The search for a text in the open entry. `None` if no such search is open.
     pub find: Option<Find>,
     /// Number of the last requested filter preview.
     pub filter_previews: u64,
-    /// Keys that wait for what they are meant for.
+    /// Keys and pasted texts that wait until the screen shows what they apply to.
     pub typed: TypedAhead,
     /// Entry that is being read from the store for display.
     pub opening: Option<EntryKey>,
@@ -237,8 +237,8 @@ impl Ui {
         if too_low { Arrangement::Medium } else { usual }
     }
 
-    /// Returns the widths of the panes for their current arrangement. While nothing is open, the list has the room of the reader, too:
-    /// enough for one line an entry.
+    /// Returns the widths of the panes for their current arrangement. While nothing is open, the list also gets the columns of
+    /// the reader, which is enough to show each entry on one line.
     pub fn pane_layout(&self) -> PaneLayout {
         let arranged = |arrangement| PaneLayout::arranged(self.size.0, arrangement);
         let layout = arranged(self.usual_arrangement());
@@ -408,7 +408,7 @@ impl Ui {
         self.notice = Some(Notice { text, at: now, trouble, stays });
     }
 
-    /// Puts the keys of the commands that a text names in their places.
+    /// Replaces each command name in braces in a text by the key of this command.
     pub fn words(&self, text: &'static str) -> String {
         self.settings.keys.words(text)
     }

@@ -36,7 +36,7 @@ impl<'a> Cx<'a> {
         cx.out
     }
 
-    /// Has the store read rows of a list.
+    /// Requests rows of a list from the store.
     pub fn read_rows(&mut self, wanted: RowsWanted) {
         self.out.push(ask_store(ScreenRequest::Rows(Box::new(wanted))));
     }

@@ -50,13 +50,13 @@ pub enum ScreenEffect {
     AddAccount(Box<NewLogin>),
     /// Forget the account of this name and its login.
     ForgetAccount(String),
-    /// Serve devices at this address as the user typed it, or nowhere.
+    /// Serve devices at this address, as the user typed it. `None` stops serving them.
     Serve(Option<String>),
     /// Restore the terminal and suspend the program until the shell resumes it.
     Suspend,
     /// Switch to the demo.
     OpenDemo,
-    /// Leave the screen to import from the other reader at this place of those that were found.
+    /// Leave the screen to import from another reader. The number is the index of this reader among those that were found.
     MoveIn(usize),
     /// Leave the screen: return from the demo to the place where it was opened, or end the program.
     Quit,

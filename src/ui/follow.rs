@@ -42,8 +42,9 @@ impl App {
         app
     }
 
-    /// Marks entries of other feeds that are the same article together with the one that has a row. Nothing else becomes unread than
-    /// what was read, so that old entries of a history stay as they are.
+    /// Adds to a request that marks entries as read or unread the entries of other feeds that are the same article and share
+    /// their rows. An entry is only added to be marked as unread if the user opened it, so that old entries of a history stay as
+    /// they are.
     fn with_the_same_articles(&self, mut request: Request) -> Request {
         if let Request::Mark(mark) = &mut request
             && mark.flag == Flag::Read
@@ -248,7 +249,7 @@ fn choose_feed(cx: &mut Cx<'_>, addition: u32) {
         Some(Overlay::List(OpenList { of: ListOf::Choice(addition), list: ScrollList::default() }));
 }
 
-/// Asks whether to request the typed address without encryption, unless another overlay is open.
+/// Asks whether to request the typed address over an unencrypted connection, unless another overlay is open.
 fn offer_plain(app: &mut App, addition: u32) {
     if matches!(app.ui.overlay, Some(Overlay::Looking(waited)) if waited == addition) {
         app.ui.uncover();
@@ -326,7 +327,8 @@ pub fn note_result(cx: &mut Cx<'_>, result: &PollResult) {
     }
 }
 
-/// Checks whether a row was read without the entries that share it because of a page they link to. They then get rows of their own.
+/// Checks whether an entry was marked as read but not the entries that share its row because they link to the same page. In this
+/// case, these entries then get rows of their own.
 fn leaves_folded(app: &App, mark: &MarkChange) -> bool {
     let is_marked = |key: &EntryKey| mark.keys.contains(key);
     let mut rows = app.ui.list.rows.iter().filter(|row| !row.inside.entries.is_empty());
@@ -342,7 +344,7 @@ pub fn show_marks(app: &mut App, changed: &MarksChanged) {
     let &MarksChanged { mark: MarkChange { ref keys, flag, value }, stays, undone } = changed;
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
     let list = &mut app.ui.list;
-    // Rows that were requested before may arrive with the flags of before.
+    // Rows that were requested before the change may arrive with the old flags.
     let has_left = undone && keys.iter().any(|key| !list.keep.contains(key));
     if list.waiting || has_left {
         (list.stale, list.is_due) = (true, true);

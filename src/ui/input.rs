@@ -53,9 +53,10 @@ pub enum ScreenInput {
     },
     /// A text was copied, or the list of subscriptions or entries were written to a file. The text is a message for the user.
     Told(String),
-    /// An account was added, with this name, or the reason that it was not, a sentence.
+    /// An account was added, or could not be added. The value is the name of the account, or a sentence with the reason.
     AccountAdded(Result<String, InputFlaw>),
-    /// Where devices are served now, and what became of the request, a sentence.
+    /// The address at which devices are served has changed, or could not be changed. The values are the current address, and the
+    /// result of the request as a sentence.
     Serving(Option<String>, Result<String, InputFlaw>),
     /// A list of subscriptions was read from a file and can be imported.
     ListRead(Box<ImportedList>),

@@ -3,9 +3,9 @@
 //! This module is pure: it draws nothing and performs no I/O. A key either becomes a [`crate::engine::request::Request`] or changes
 //! only the screen. [`follow`] handles the events of the engine.
 //!
-//! Dependencies between the files go in one direction. From the bottom up: [`state`] is plain data; [`app`] and [`app`] combine
-//! this data; the code for lists and texts changes the data; [`follow`] sends requests to the engine; actions in panes and overlays
-//! send their requests through [`follow`]; [`keys`], the table of overlays and [`update`] are at the top.
+//! Dependencies between the files go in one direction. From the bottom up: [`state`] is plain data; [`app`] combines this data;
+//! the code for lists and texts changes the data; [`follow`] sends requests to the engine; actions in panes and overlays send
+//! their requests through [`follow`]; [`keys`], the table of overlays and [`update`] are at the top.
 
 pub mod actions;
 pub mod app;

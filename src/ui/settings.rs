@@ -45,13 +45,13 @@ pub struct ScreenSettings {
     pub list_share: Option<u16>,
     /// Order of the entries in lists for which the user chose no other.
     pub order: ListOrder,
-    /// Number of entries in Today's reading; with 0 there is no such list.
+    /// Number of entries in the list Today's reading. If it is 0, there is no such list.
     pub reading: u16,
     /// Time of day at which Today's reading is chosen again.
     pub reading_at: TimeOfDay,
     /// Columns of the entry list, from left to right.
     pub columns: Vec<EntryColumn>,
-    /// `true` if links are shown, opened and copied without the parameters that only tell where a visitor came from.
+    /// `true` if links are shown, opened and copied without the parameters that only record where a visitor came from.
     pub clean_links: bool,
     /// When an entry is marked as read.
     pub mark_read: MarkRead,
@@ -59,20 +59,22 @@ pub struct ScreenSettings {
     pub feeds: ShownFeeds,
     /// How the subscriptions pane shows the numbers of unread entries.
     pub counts: CountStyle,
-    /// Which entries of several feeds are one article; the engine has it, too, because commands mark entries.
+    /// How entries of several feeds are recognised as one article. The engine has this setting too, because commands mark
+    /// entries.
     pub join: Join,
     /// `true` if the bottom line shows the most important keys of the current context.
     pub hints: bool,
-    /// `true` to count by feed and day what is read.
+    /// `true` if what the user reads is counted by feed and day.
     pub interest: bool,
     /// `true` to restore the last list and entry when the program starts.
     pub restore: bool,
-    /// Milliseconds that ESC waits for the rest of a key. `None` chooses them by the connection.
+    /// Time in milliseconds for which the program waits for the rest of a key after ESC. `None` chooses a time that suits the
+    /// connection.
     pub escape_time: Option<u16>,
-    /// Keys that apply where `[keys]` assigns no others.
+    /// Keys that apply unless `[keys]` assigns other keys.
     #[serde(rename = "keys")]
     pub key_preset: KeyPreset,
-    /// Colours of entries in lists, from the separate tables `[[colours]]`. The first one that fits an entry counts.
+    /// Colours of entries in lists, from the separate tables `[[colours]]`. An entry has the first colour whose query matches it.
     #[serde(skip)]
     pub colours: Vec<ColourRule>,
     /// Active key bindings, which are configured in the separate table `[keys]`.
@@ -81,12 +83,12 @@ pub struct ScreenSettings {
 }
 
 impl ScreenSettings {
-    /// Returns a link as it is shown, opened and copied.
+    /// Returns a link in the form in which it is shown, opened and copied.
     pub fn link<'l>(&self, link: &'l str) -> Cow<'l, str> {
         if self.clean_links { without_trackers(link) } else { Cow::Borrowed(link) }
     }
 
-    /// Returns which portion of the unread entries is Today's reading at a time.
+    /// Returns which part of the unread entries is Today's reading at a given time.
     pub fn portion(&self, now: DateTime<Utc>, zone: Tz) -> PortionWanted {
         let began = now.checked_sub_signed(self.reading_at.0).unwrap_or(now);
         PortionWanted { day: day_of(began, zone).num_days_from_ce(), entries: self.reading }
@@ -108,12 +110,12 @@ impl TryFrom<String> for TimeOfDay {
     }
 }
 
-/// A colour for the entries that a query finds.
+/// A colour for the entries that match a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColourRule {
     /// Condition that the row of the entry must meet.
     pub query: Condition,
-    /// Style of its title.
+    /// Style of the title of the entry.
     pub style: Paint,
 }
 
@@ -167,7 +169,7 @@ pub enum MarkRead {
     Leave,
     /// When it is opened, or the selection moves down over it in the list.
     Scroll,
-    /// When it was open for this time.
+    /// When it has been open for this time.
     After(TimeDelta),
     /// Only by a key.
     Never,

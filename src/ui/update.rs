@@ -1,7 +1,8 @@
 //! The single entry point of the screen: a function that takes an input and the current time, and returns effects.
 //!
-//! Keys that are typed before the screen shows what an earlier key opened wait for it, so that they act on what the user expects,
-//! also if several keys arrive at once over a slow connection. A configuration file that was changed is applied.
+//! If a key is typed before the screen shows what an earlier key opened, it waits, so that it acts on what the user expects. This
+//! also applies if several keys arrive at once over a slow connection. When the configuration file has changed, the new settings
+//! are applied.
 
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -33,11 +34,11 @@ pub fn update(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Vec<Scre
     Cx::run(app, now, |cx| take_all(cx, first))
 }
 
-/// Handles an input, and those that waited for it.
+/// Handles an input, and then the inputs that waited for it.
 fn take_all(cx: &mut Cx<'_>, first: Option<ScreenInput>) {
     let mut next = first;
     while let Some(input) = next {
-        // How many rows a pane has is known when it was drawn as it is now.
+        // The number of rows of a pane is only known after the pane has been drawn in its current arrangement.
         let arranged = |app: &App| {
             let ui = &app.ui;
             let is_open = ui.shown_reader().is_some();
@@ -160,7 +161,7 @@ fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
     match stored.result {
         Ok(Answer::Rows(rows)) => {
             open_entry::show_rows(cx, rows);
-            // The list that was opened may just have been chosen for today.
+            // The entries of the opened list may just have been chosen for today.
             if matches!(cx.app.ui.feeds.selected_row(), Some(FeedsRow::Reading)) {
                 search_pane::count_today(cx);
             }
@@ -228,12 +229,12 @@ pub fn measured(app: &mut App, now: DateTime<Utc>, viewport: Viewport) -> Vec<Sc
     })
 }
 
-/// Maximum time that keys wait. If the store does not answer, they act on what is shown.
+/// Maximum time for which keys wait. If the store has not answered by then, the keys act on what is shown.
 const PATIENCE: TimeDelta = TimeDelta::seconds(3);
 /// Maximum number of keys that wait.
 const WAITING_MAX: usize = 1000;
 
-/// Keeps an input of the user until the screen shows what it is meant for. Returns the input to handle now.
+/// Stores a key or a pasted text until the screen shows what it applies to. Returns the input to handle now.
 pub(super) fn keep(app: &mut App, now: DateTime<Utc>, input: ScreenInput) -> Option<ScreenInput> {
     let typed = if let ScreenInput::Key(key) = input {
         Typed::Key(key)
@@ -257,12 +258,12 @@ fn first(ui: &mut Ui) -> Option<ScreenInput> {
     })
 }
 
-/// Returns the next input that has waited, once it need not wait any longer.
+/// Returns the next waiting input, if it no longer has to wait.
 pub(super) fn next_typed(app: &mut App, now: DateTime<Utc>) -> Option<ScreenInput> {
     if waits(app, now) { None } else { first(&mut app.ui) }
 }
 
-/// Checks whether the first input must wait.
+/// Checks whether the first input has to wait.
 fn waits(app: &mut App, now: DateTime<Utc>) -> bool {
     let command = match app.ui.typed.inputs.front() {
         Some(Typed::Key(key)) => match app.ui.settings.keys.meaning(&[*key], app.ui.focus) {
@@ -282,22 +283,22 @@ fn waits(app: &mut App, now: DateTime<Utc>) -> bool {
     app.ui.overlay.is_none() && is_patient
 }
 
-/// Checks whether something is on its way that a command is meant for.
+/// Checks whether something that a command applies to is still pending.
 fn is_lacking(app: &App, command: Option<Command>) -> bool {
     let (ui, engine) = (&app.ui, &app.engine);
-    // Which step is the last one, and what a list holds, is known when the change before is written.
+    // The step to undo, and the contents of a list, are only known after the previous change has been written.
     let undoes = matches!(command, Some(Command::Undo | Command::Redo));
     let lacks_step = engine.undo.under_way > 0;
-    // Which feeds have unread entries is counted when the marks are written.
+    // The feeds that have unread entries are only known after the changed flags have been written.
     let seeks =
         matches!(command, Some(Command::NextUnread | Command::PreviousUnread | Command::Space));
     let list = &ui.list;
     let lacks_row = list.fresh || (list.total > 0 && list.selected_row().is_none());
     let is_loading = list.waiting && (lacks_row || list.is_due);
     let lacks_rows = is_loading || lacks_step || engine.filters.is_any_pending();
-    // In the feed list one moves on without waiting for the entries of each feed.
+    // In the subscriptions pane, the user can move on before the entries of a feed have arrived.
     let needs_rows = ui.focus != Pane::Feeds || !command.is_some_and(moves_in_feeds);
-    // No text is laid out on a screen that is too small for one.
+    // On a screen that is too small for a text, no text is laid out.
     let lacks_text = ui.viewport.reader_columns > 0
         && ui
             .shown_reader()
@@ -311,7 +312,7 @@ fn is_lacking(app: &App, command: Option<Command>) -> bool {
         || (ui.focus == Pane::Reader && lacks_text)
 }
 
-/// Checks whether a command in the feed list needs no entries.
+/// Checks whether a command in the subscriptions pane works without the entries of the feed.
 const fn moves_in_feeds(command: Command) -> bool {
     use Command::{
         Back, Close, Down, First, HalfDown, HalfUp, Last, Left, PageDown, PageUp, Right, Up,

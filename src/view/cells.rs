@@ -1,5 +1,5 @@
-//! Cuts, pads and wraps text, measured in terminal cells; formats numbers of bytes; and simplifies symbols of several characters,
-//! such as flags and families, for terminals that calculate a wrong width for them.
+//! Cuts, pads and wraps text, measured in terminal cells, and formats numbers of bytes. The module also replaces symbols of
+//! several characters, such as flags and families, for terminals that calculate a wrong width for them.
 //!
 //! tmux before 3.4, screen and the Linux console count a flag as two symbols and a family as three people. Everything to the right
 //! is then shifted by a few cells, and some of it stays on the screen when the line changes. This module therefore replaces the
@@ -98,7 +98,7 @@ fn break_within(text: &str, max: usize) -> usize {
         }
         used = used.saturating_add(grapheme.width());
         if used > max {
-            // If already the first character is wider than the line, it is placed on the line anyway.
+            // If the first character is already wider than the line, it is placed on the line anyway.
             let within = if at == 0 { grapheme.len() } else { at };
             return blank.filter(|&at| at > 0).unwrap_or(within);
         }

@@ -33,9 +33,10 @@ const SMALLEST: (u16, u16) = (40, 12);
 const SHARED_BORDER: Spacing = Spacing::Overlap(1);
 /// Minimum width of the subscriptions pane if its width is configured, in columns.
 const FEEDS_COLUMNS_MIN: u16 = 20;
-/// Width of the text in a wide layout that the subscriptions pane leaves, in columns, and where there is room for whole lines of prose.
+/// Minimum width that a wide layout keeps for the text when the subscriptions pane grows, in columns: first in general, then if
+/// there is enough room for whole lines of prose.
 const WIDE_TEXT_MIN: [u16; 2] = [58, 82];
-/// Width of the entry list that it leaves elsewhere, in columns.
+/// Minimum width that other layouts keep for the entry list when the subscriptions pane grows, in columns.
 const TITLES_MIN: u16 = 68;
 
 /// Draws the app and returns the measured positions and sizes.
@@ -135,8 +136,8 @@ fn draw_overlay(
         Overlay::List(open) => overlay.row().list.map_or(viewport, |kind| {
             scrolled(list_panel::draw(frame, panes, app, (*open, kind), now))
         }),
-        // Input lines, questions and address lookups are drawn in the bottom line.
-        // Hints are drawn in the text.
+        // These overlays are drawn elsewhere: input lines, questions and address lookups in the bottom line, and link hints in
+        // the text.
         Overlay::Prompt(_) | Overlay::Question(_) | Overlay::Looking(_) | Overlay::Hints(_) => {
             viewport
         }
@@ -165,7 +166,7 @@ fn places(area: Rect, app: &App) -> Places {
             Places { feeds: None, entries: None, reader: Some(area) }
         }
         Arrangement::Medium => Places { feeds: Some(feeds), entries: Some(rest), reader: None },
-        // With nothing open there is nothing to leave room for.
+        // If nothing is open, the reader needs no space.
         Arrangement::Wide | Arrangement::Stacked if !app.ui.has_text() => {
             Places { feeds: Some(feeds), entries: Some(rest), reader: None }
         }
@@ -192,7 +193,7 @@ fn places(area: Rect, app: &App) -> Places {
 fn beside_feeds(area: Rect, app: &App) -> (Rect, Rect) {
     let own = app.ui.settings.feeds_width.map(|own| own.clamp(FEEDS_COLUMNS_MIN, area.width / 2));
     let layout = app.ui.pane_layout();
-    // The pane grows to the longest name, as far as the text and the titles keep their room.
+    // The pane becomes as wide as the longest name, as long as enough width remains for the text and the titles.
     let [least, prose] = WIDE_TEXT_MIN;
     let text = area.width.saturating_sub(layout.entries).saturating_sub(layout.feeds);
     let others = layout.entries.saturating_add(match layout.arrangement {

@@ -50,7 +50,7 @@ const SIGNS: [(&str, &str); 32] = [
     ("░", ":"),
 ];
 
-/// Draws the lines and symbols on the screen with ASCII characters, for a locale without others.
+/// Replaces the lines and symbols on the screen by ASCII characters, for a locale that has no other characters.
 pub(super) fn draw_in_ascii(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let sign = match cell.symbol() {
@@ -114,7 +114,7 @@ fn in_ascii(symbol: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the text of a span without line characters. ASCII characters replace quotation bars and rules.
+/// Returns the text of a span without line-drawing characters. ASCII characters replace quotation bars and rules.
 pub(super) fn told(span: &StyledSpan) -> String {
     match span.role {
         Role::QuoteBar => span.text.replace('│', ">"),

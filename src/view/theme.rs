@@ -63,15 +63,15 @@ pub(super) const HEAT: [Style; 4] = [
 /// Text that matches a search. This style is applied over the style of the text.
 pub(super) const HIT: Style = text(ThemeRole::Hit);
 
-/// Returns the style of the title of an entry for which the user chose the colour at a place in the list of colours. An unread one stays
-/// bold, so that it is still told apart.
+/// Returns the style of the title of an entry. `place` is the index of its colour in the list of colours that the user
+/// configured. The title of an unread entry stays bold, so that it can be distinguished from the others.
 pub(super) fn own(place: usize, is_unread: bool) -> Style {
     let number = u8::try_from(ThemeRole::ALL.len().saturating_add(place)).unwrap_or_default();
     let weight = if is_unread { Modifier::BOLD } else { Modifier::empty() };
     Style::new().fg(Color::Indexed(number)).add_modifier(weight)
 }
 
-/// Draws the selected row of an unfocused pane: with a bar in its margin, so that it is seen whatever the theme does.
+/// Draws the selected row of an unfocused pane with a bar in its margin, so that the row is visible in every theme.
 pub(super) fn selected_elsewhere(mut line: Line<'static>) -> Line<'static> {
     if let Some(first) = line.spans.first_mut()
         && let Some(rest) = first.content.strip_prefix(' ')
@@ -154,12 +154,12 @@ pub(super) fn of_span(span: &StyledSpan) -> Style {
 const SELECTED_GROUND: Color = Color::Indexed(ThemeRole::Selected as u8);
 
 thread_local! {
-    /// The styles of the roles in the last frame, with the theme and the number of colours they were made for. Choosing colours with
-    /// enough contrast among 240 for each role takes as long as drawing the whole frame.
+    /// The styles of the roles in the last frame, with the theme and the number of colours for which they were computed. Choosing
+    /// colours with enough contrast from 240 colours for each role takes as long as drawing the whole frame.
     static LAST_STYLES: RefCell<Option<(Theme, Colours, Vec<Style>)>> = const { RefCell::new(None) };
 }
 
-/// Returns the styles of all roles, in the order of [`ThemeRole::ALL`], and then those that the user chose for entries.
+/// Returns the styles of all roles, in the order of [`ThemeRole::ALL`], followed by the styles that the user chose for entries.
 fn styles(theme: &Theme, appearance: &Appearance) -> Vec<Style> {
     let colours = appearance.colours;
     let mut styles = LAST_STYLES.with_borrow_mut(|last| match last {

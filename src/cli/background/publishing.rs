@@ -22,7 +22,8 @@ use crate::io::named_files::{self, NamedFile, WriteFile};
 use crate::io::output::{CommandOutput, OwnOutput};
 use crate::io::owner::messages::Progress;
 
-/// Starts the thread that publishes: at the start, at the interval, and when the settings change, until the loop ends.
+/// Starts the thread that publishes at the start, at the interval, and when the settings change. It runs until the main loop
+/// ends.
 pub(super) fn start(options: &Options, handle: LoopHandle) {
     let (sender, changes) = channel();
     let mut known = PublishSettings::default();
@@ -52,11 +53,11 @@ pub(super) fn start(options: &Options, handle: LoopHandle) {
             failures = failed;
         }
     };
-    // If no thread can be started, nothing is published, and 'backissue publish' still does it.
+    // If no thread can be started, nothing is published automatically, but 'backissue publish' still works.
     std::thread::Builder::new().name("publish".into()).spawn(publish).ok();
 }
 
-/// Writes what changed of one feed, and tells what it wrote. The error is a sentence.
+/// Publishes one feed: writes the documents that changed, and reports what it wrote. The error is a sentence.
 fn publish_once(options: &Options, handle: &LoopHandle, words: &[String]) -> Result<(), String> {
     let args = PublishArgs::configured(words, &session::config_folder(options));
     let args = args.map_err(|flaw| flaw.to_string())?;
@@ -72,14 +73,14 @@ fn publish_once(options: &Options, handle: &LoopHandle, words: &[String]) -> Res
         debug!("publish {}: nothing was written", words.join(" "));
     }
     match done {
-        // What is missing is written when this process has the store again.
+        // The missing documents are written when this process has the store again.
         Err(failure) if failure.loop_ended => Ok(()),
         Err(failure) => Err(failure.sentence),
         Ok(_) => Ok(()),
     }
 }
 
-/// Collects the lines of a publication that no user started. They are printed only if it wrote a file.
+/// Collects the messages of an automatic publication. They are printed only if it wrote a file.
 #[derive(Debug, Default)]
 struct TimedOutput {
     lines: RefCell<Vec<String>>,

@@ -1,5 +1,5 @@
-//! `backissue watch`: polls without a screen, under a service manager. `backissue service` makes that a user service of systemd, or
-//! on macOS an agent of launchd.
+//! `backissue watch`: polls without a screen, under a service manager. `backissue service` sets this up as a user service of
+//! systemd, or on macOS as an agent of launchd.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -40,13 +40,13 @@ use crate::io::system::system_words;
 /// Interval between checks for store maintenance.
 const ORDER_PAUSE: Duration = Duration::from_hours(1);
 
-/// What a process without a screen does with the store.
+/// What a process without a screen does.
 struct Watching {
-    /// Print events to standard output.
+    /// Whether to print events to standard output.
     follows: bool,
-    /// Poll feeds and sync accounts.
+    /// Whether to poll feeds and sync accounts.
     polls: bool,
-    /// Where devices are served.
+    /// Address at which to serve devices, if any.
     serves: Option<SocketAddr>,
 }
 
@@ -60,8 +60,8 @@ pub(in crate::cli) fn run_serving(options: &Options, address: SocketAddr) -> Res
     watch(options, &Watching { follows: false, polls: false, serves: Some(address) })
 }
 
-/// Polls until a stop signal arrives, then saves everything. While a reader has the store open, waits for the reader to end. Devices
-/// are served all the time.
+/// Polls until a stop signal arrives, then saves everything. While a reader has the store open, waits for the reader to end.
+/// Devices are served all the time, in either case.
 fn watch(options: &Options, watching: &Watching) -> Result<Done, Failure> {
     let port = watching.serves.map(|address| open_port(options, address)).transpose()?;
     let mut kept = None;
@@ -133,7 +133,7 @@ fn watch(options: &Options, watching: &Watching) -> Result<Done, Failure> {
     }
 }
 
-/// Opens the port at which devices are served, and prints its address.
+/// Opens the port for devices, and prints its address.
 fn open_port(options: &Options, address: SocketAddr) -> Result<DevicePort, Failure> {
     let settings = session::read_settings(options)?;
     let port = DevicePort::open(&settings, session::data_dir(options)?, address);
@@ -287,7 +287,7 @@ const AGENT: &str = include_str!("../../../assets/backissue.plist");
 const LABEL: &str = "backissue";
 const AGENT_FILE: &str = "Library/LaunchAgents/backissue.plist";
 
-/// What starts services for a user.
+/// The service manager of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ServiceStarter {
     Systemd,
@@ -312,7 +312,7 @@ fn install(starter: ServiceStarter, options: &Options, file: &Path) -> Result<Do
         Failure::new(format!("the path of this program is unknown: {}", system_words(&error)))
     })?;
     let text = starter.file_text(&start_command(&program, options)?);
-    // Fails early if the manager is not there, so that no useless file is written.
+    // Check this first, so that no useless file is written if there is no manager.
     starter.check()?;
     file.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot)?;
     replace_private(file, text.as_bytes()).map_err(cannot)?;
@@ -347,7 +347,7 @@ fn status(starter: ServiceStarter, file: &Path) -> Result<Done, Failure> {
 }
 
 impl ServiceStarter {
-    /// Returns the path of the file that describes the service to the manager of this user.
+    /// Returns the path of the file that describes the service to the user's service manager.
     fn file(self) -> Result<PathBuf, Failure> {
         match self {
             Self::Systemd => {
@@ -383,7 +383,7 @@ impl ServiceStarter {
         }
     }
 
-    /// Starts the service, again if it runs already, so that a new file is used.
+    /// Starts the service. If it is already running, restarts it, so that a new file is used.
     fn start(self, file: &Path) -> Result<(), Failure> {
         match self {
             Self::Systemd => {
@@ -392,7 +392,7 @@ impl ServiceStarter {
                 self.order(&["restart", UNIT_NAME])
             }
             Self::Launchd => {
-                // Fails if it does not run.
+                // This fails if the service is not running.
                 self.stop().ok();
                 self.order(&["bootstrap", &domain(), &file.display().to_string()])
             }
@@ -406,7 +406,7 @@ impl ServiceStarter {
         }
     }
 
-    /// Lets the manager notice that the file was removed.
+    /// Notifies the manager that the file was removed.
     fn forget(self) -> Result<(), Failure> {
         match self {
             Self::Systemd => self.order(&["daemon-reload"]),
@@ -414,7 +414,7 @@ impl ServiceStarter {
         }
     }
 
-    /// Returns whether the service runs, and its state in the manager's words.
+    /// Returns whether the service is running, and its state in the words of the manager.
     fn state(self) -> Result<(bool, String), Failure> {
         match self {
             Self::Systemd => {
@@ -433,7 +433,7 @@ impl ServiceStarter {
         }
     }
 
-    /// Says where the messages of the service are.
+    /// Returns a sentence about where the messages of the service are.
     const fn where_told(self) -> &'static str {
         match self {
             Self::Systemd => "'journalctl --user -u backissue' shows its messages",
@@ -448,7 +448,7 @@ impl ServiceStarter {
         }
     }
 
-    /// The program that controls the manager, with the words that select the services of this user.
+    /// Returns the program that controls the manager, and the arguments that select the services of this user.
     const fn control(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Systemd => ("systemctl", &["--user"]),
@@ -467,7 +467,7 @@ impl ServiceStarter {
         })
     }
 
-    /// Gives the manager an order. On failure, returns the first line of its error output.
+    /// Sends the manager a command. If it fails, the error is the first line of the manager's error output.
     fn order(self, arguments: &[&str]) -> Result<(), Failure> {
         let answer = self.ask(arguments)?;
         if answer.status.success() {

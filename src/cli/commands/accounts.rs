@@ -1,5 +1,5 @@
-//! `backissue account`: accounts on servers. An account is added in the process of the user, who may have to type the password; the
-//! first sync then starts in the process that has the store.
+//! `backissue account`: accounts on servers. An account is added in the process that the user started, because the user may have
+//! to type the password. The first sync then runs in the process that has the store.
 
 use std::io::{BufRead, IsTerminal, Read};
 
@@ -45,7 +45,7 @@ fn read_accounts(context: &CommandContext) -> Result<(AccountFile, Vec<Account>)
     Ok((file, accounts))
 }
 
-/// Checks that there is an account of this name.
+/// Checks that there is an account with this name.
 pub(super) fn check_name(context: &CommandContext, name: &str) -> Result<(), Failure> {
     let (_, accounts) = read_accounts(context)?;
     if accounts.iter().any(|account| account.name == name) {
@@ -60,7 +60,7 @@ pub(super) fn sync_one(context: &CommandContext, name: &str) -> Result<Done, Fai
     sync_accounts(context, &file, &[name.to_owned()], false)
 }
 
-/// Longest password that is read, in bytes.
+/// Maximum length of a password that is read, in bytes.
 const PASSWORD_MAX: u64 = 4_096;
 
 /// Logs in and stores the account.
@@ -142,7 +142,7 @@ fn typed_password(given: Option<String>, is_token: bool) -> Result<String, Failu
     Ok(password)
 }
 
-/// Returns the user; empty to log in with an API token.
+/// Returns the name of the user, or an empty text to log in with an API token.
 fn typed_user() -> Result<String, Failure> {
     if !std::io::stdin().is_terminal() {
         return Ok(String::new());
@@ -158,7 +158,7 @@ fn first_line(max: u64) -> Result<String, Failure> {
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// Reads a line from the terminal without showing it.
+/// Reads a line from the terminal without echo.
 fn hidden_line(prompt: &str) -> std::io::Result<String> {
     console::put_piece(prompt);
     enable_raw_mode()?;
@@ -270,7 +270,8 @@ fn log(context: &CommandContext, args: &AccountLogArgs) -> Result<Done, Failure>
     Ok(Done::All)
 }
 
-/// Runs `backissue account remove`. Its feeds become local ones first, so that an undo restores feeds that are polled.
+/// Runs `backissue account remove`. Its feeds are first removed from the account, so that after an undo the restored feeds are
+/// polled here.
 fn remove(context: &CommandContext, args: &AccountRemoveArgs) -> Result<Done, Failure> {
     check_name(context, &args.name)?;
     let (file, _) = read_accounts(context)?;
@@ -335,7 +336,7 @@ fn sync_named(context: &CommandContext, args: &AccountSyncArgs) -> Result<Done, 
     sync_accounts(context, &file, &names, args.whole)
 }
 
-/// Answers what an account waits for.
+/// Applies the user's answer about changes that wait for it.
 fn answer(context: &CommandContext, name: &str, yes: bool) -> Result<(), Failure> {
     let mut states = context.look(|store| store.account_states())?;
     let held = states.remove(name).map(|state| state.held).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `backissue poll --ahead QUERY`: fetches once what entries need to be read without a network, and reports what is missing.
+//! `backissue poll --ahead QUERY`: fetches once everything that is needed to read entries offline, and reports what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,29 +27,30 @@ use crate::io::pictures::PictureCache;
 use crate::ui::state::reader::OF_AN_ENTRY_MAX;
 use crate::view::html;
 
-/// Maximum number of entries for which something is fetched: the newest ones.
+/// Maximum number of entries for which something is fetched. The newest entries are taken.
 const ENTRIES_MAX: usize = 200;
-/// Maximum number of lines about entries that lack something.
+/// Maximum number of lines about entries of which something is missing.
 const LINES_MAX: usize = 20;
-/// The parts of entries with their names, in the order in which they are fetched: pages may bring other pictures.
+/// The parts of entries with their names, in the order in which they are fetched. Full texts come first, because they may contain
+/// other pictures.
 const PARTS: [(AheadPart, &str); 3] = [
     (AheadPart::Texts, "full texts"),
     (AheadPart::Pictures, "pictures"),
     (AheadPart::Files, "files"),
 ];
 
-/// What is here for the entries that a query finds.
+/// What is stored, and what is missing, for the entries that a query finds.
 #[derive(Default)]
 pub(super) struct Ahead {
-    /// Number of entries that the query finds, and of those that are looked at.
+    /// Number of entries that the query finds, and number of those that are checked.
     entries: [usize; 2],
-    /// For each part: how many are here, and how many there are.
+    /// For each part: how many are stored, and how many there are.
     counts: [[usize; 2]; 3],
-    /// What is missing: its part, its entry and the title of it, the address, and the reason.
+    /// Everything that is missing: the part, the entry, its title, the address, and the reason.
     missing: Vec<(AheadPart, EntryKey, String, String, String)>,
 }
 
-/// Fetches what the entries that a query finds lack, unless the command is offline.
+/// Fetches what is missing for the entries that a query finds, unless the command is offline.
 pub(super) fn fetch(context: &CommandContext, query: &str) -> Result<Ahead, Failure> {
     let mut keys = list_keys(context, found_by(context, &context.engine()?, query)?, Show::All)?;
     let found = keys.len();
@@ -82,7 +83,7 @@ pub(super) fn fetch(context: &CommandContext, query: &str) -> Result<Ahead, Fail
     look(context, found, &keys)
 }
 
-/// Looks at what is here for entries.
+/// Checks what is stored for these entries.
 fn look(context: &CommandContext, found: usize, keys: &[EntryKey]) -> Result<Ahead, Failure> {
     let cache = context.look(|store| Ok(PictureCache::beside(store.folder())))?;
     let (engine, entries) = (context.engine()?, [found, keys.len()]);
@@ -96,7 +97,7 @@ fn look(context: &CommandContext, found: usize, keys: &[EntryKey]) -> Result<Ahe
 }
 
 impl Ahead {
-    /// Counts what an entry needs and has.
+    /// Counts what an entry needs and what of it is stored.
     fn note(&mut self, engine: &Engine, cache: &PictureCache, view: &EntryView) {
         let (now, kept, key) = (clock::now(), &view.entry.kept, view.entry.key);
         let unfetched = |part| {
@@ -139,7 +140,7 @@ impl Ahead {
         self.missing.extend(missing.map(|why| (part, view.entry.key, title, url.to_owned(), why)));
     }
 
-    /// Describes what is here in a line, followed by a line for each thing that is missing.
+    /// Returns a line that says what is stored, followed by a line for each missing item.
     pub(super) fn lines(&self) -> Vec<String> {
         let [found, entries] = self.entries;
         let of = if found > entries { format!(", the newest of {found}") } else { String::new() };
@@ -161,7 +162,7 @@ impl Ahead {
         lines
     }
 
-    /// Returns the same as JSON, with all that is missing.
+    /// Returns the same as JSON, with all missing items.
     pub(super) fn json(&self) -> Value {
         let missing = self.missing.iter().map(|(part, key, title, url, why)| {
             let name = PARTS.iter().find(|(other, _)| other == part).map(|(_, name)| name);

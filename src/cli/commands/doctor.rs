@@ -60,7 +60,7 @@ pub(in crate::cli) fn check_store(mut store: Store, args: &DoctorArgs) -> Result
     let home = store.folder().to_owned();
     let repair = args.repair && !store.only_reads();
     let health = match store.check(repair) {
-        // Opened again, the index is filled from the pack.
+        // When the store is opened again, its index is filled from the pack.
         Err(StoreError::Corrupted(_)) if repair => {
             drop(store);
             store = Store::open(&home)?;
@@ -187,7 +187,7 @@ fn index_found(
     if wrong {
         return Ok(true);
     }
-    // Without a repair nothing is written: the reader may be running.
+    // Without a repair, write nothing, because the reader may be running.
     let open = if repair { SearchIndex::open } else { SearchIndex::open_to_read };
     let mut catch_up = CatchUp::new(open(data).map_err(failed)?, texts);
     if repair {
@@ -275,10 +275,10 @@ pub(in crate::cli) fn restore(options: &Options, args: &RestoreArgs) -> Result<D
             Failure::new(format!("{} cannot be read: {}", path.display(), system_words(&error)))
         })
     };
-    // Checks the backup before any other process has to close the store.
+    // Check the backup before any other process has to close the store.
     open()?;
     let data = session::data_dir(options)?;
-    // The process that has the store open closes it until the restore is done.
+    // The process that has the store open closes it until the restore is finished.
     let mut borrowed = owner::borrow_store(options)?;
     let aside = format!("store-before-{}", clock::precise_now().format("%Y%m%d-%H%M%S%.3f"));
     let backup = borrowed.when_free(|| {

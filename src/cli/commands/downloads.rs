@@ -19,7 +19,7 @@ use backissue_core::InputFlaw;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;
 
-/// Maximum time that `downloads run` waits for another attempt. Downloads that pause longer are left to the next run.
+/// Maximum time that `downloads run` waits for another attempt. Downloads with a longer pause are left to the next run.
 const PATIENCE: TimeDelta = TimeDelta::minutes(2);
 
 /// Runs `backissue downloads`.
@@ -151,7 +151,7 @@ fn for_each(
     Ok(Done::All)
 }
 
-/// Receives all waiting files, and reports the result of each.
+/// Downloads all waiting files, and reports the result of each.
 fn receive(context: &CommandContext) -> Result<Done, Failure> {
     if context.options.offline {
         return Err(Failure::new("nothing is downloaded with --offline"));
@@ -177,7 +177,7 @@ fn receive(context: &CommandContext) -> Result<Done, Failure> {
     }
 }
 
-/// Receives all waiting files and shows progress meanwhile.
+/// Downloads all waiting files, and shows the progress.
 pub(super) fn receive_waiting(context: &CommandContext) -> Result<Waited, Failure> {
     context.ask(Request::Download(DownloadRequest::Run))?;
     let waited = context.follow(
@@ -200,7 +200,7 @@ fn queue_and_running(downloads: &Downloads) -> impl Iterator<Item = u32> {
     waiting.chain(downloads.running.keys().copied())
 }
 
-/// Checks whether nothing is received, and nothing starts soon.
+/// Checks whether no download is running or about to start.
 fn is_over(engine: &Engine, now: DateTime<Utc>) -> bool {
     let soon = now.checked_add_signed(PATIENCE).unwrap_or(now);
     engine.downloads.reading == 0

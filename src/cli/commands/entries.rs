@@ -119,7 +119,7 @@ fn find_scope(
     Ok(Scope::Found(Box::new(matching)))
 }
 
-/// Returns the entries that a query finds; if it needs the search index, waits until the index is up to date.
+/// Returns the entries that a query finds. If the query needs the search index, waits until the index is up to date.
 pub(in crate::cli) fn found_by(
     context: &CommandContext,
     engine: &Engine,
@@ -226,7 +226,7 @@ pub(in crate::cli) fn run_search(
     Ok(context.tell_left_out(left_out, "entry", "entries"))
 }
 
-/// Waits until the index is up to date with the store, and shows progress meanwhile.
+/// Waits until the index is up to date with the store, and shows the progress.
 pub(in crate::cli) fn catch_up(context: &CommandContext) -> Result<(), Failure> {
     let mut all = 0;
     context.wait_until_indexed(|missing| {
@@ -325,7 +325,7 @@ pub(in crate::cli) fn run_show(context: &CommandContext, args: &ShowArgs) -> Res
     Ok(Done::All)
 }
 
-/// The error for a number that no entry has.
+/// Returns the error for a number without an entry.
 pub(in crate::cli) fn no_entry(key: EntryKey) -> Failure {
     Failure::new(format!("there is no entry {key}; 'backissue entries' lists them"))
 }

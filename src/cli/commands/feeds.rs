@@ -118,7 +118,7 @@ fn statistics_lines(statistics: &Statistics) -> Vec<String> {
     lines
 }
 
-/// What was read of a feed in eight weeks, and what its polls take.
+/// How many entries of a feed were read in eight weeks, and what its polls cost.
 #[derive(Debug, Serialize)]
 struct FeedReading {
     number: FeedKey,
@@ -129,7 +129,7 @@ struct FeedReading {
     bytes_a_week: u64,
 }
 
-/// Formats what was read of each feed as a table; no lines if nothing was counted.
+/// Formats a table of what was read of each feed. Returns no lines if nothing was counted.
 fn reading_lines(read: &[FeedReading]) -> Vec<String> {
     if read.is_empty() {
         return Vec::new();
@@ -309,7 +309,7 @@ fn count_unread<'r>(
     let sum = |of: fn(Counters) -> u32| {
         wanted.clone().map(|(.., counters)| u64::from(of(counters))).sum::<u64>()
     };
-    // A quiet feed that is named counts like any other.
+    // A quiet feed counts if the user named it.
     let each = wanted.clone().map(|(_, it, sums)| (it.feed_settings.quiet, sums.unread));
     let in_quiet = if typed.is_empty() { unread_of(each, true) } else { 0 };
     let unread = sum(|counters| counters.unread).saturating_sub(in_quiet);

@@ -1,6 +1,6 @@
-//! `backissue completions` and `backissue man` print shell completions and manual pages, which are generated from the command-line
-//! definition, with sections beyond it. `backissue config` prints the path of the configuration file, its errors, and all possible
-//! keys.
+//! `backissue completions` and `backissue man` print shell completions and manual pages. They are generated from the command-line
+//! definition; the manual pages have additional sections. `backissue config` prints the path of the configuration file, its
+//! errors, or all possible keys.
 
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;
@@ -62,7 +62,7 @@ const GUIDE: [(&str, &str); 12] = [
     ("troubleshooting", include_str!("../../../docs/guide/troubleshooting.md")),
 ];
 
-/// Shows the guide, or one of its pages: in a pager if the output is a terminal. Comments and pictures are left out.
+/// Prints the guide or one of its pages, in a pager if the output is a terminal. Comments and pictures are left out.
 fn guide(page: Option<&str>) -> Result<Done, Failure> {
     let is_shown = |line: &&str| !line.starts_with("<!--") && !line.starts_with("![");
     let mut text = String::new();
@@ -80,7 +80,7 @@ fn guide(page: Option<&str>) -> Result<Done, Failure> {
         && let Some((name, arguments)) = words.split_first()
         && let Ok(mut pager) = program(name).args(arguments).stdin(Stdio::piped()).spawn()
     {
-        // A pager that is closed early does not take the rest.
+        // If the user closes the pager early, the rest of the text is not written.
         pager.stdin.take().map(|mut input| input.write_all(text.as_bytes()));
         pager.wait().ok();
         return Ok(Done::All);

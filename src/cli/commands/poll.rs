@@ -29,7 +29,7 @@ use crate::io::loop_handle::Waited;
 pub(in crate::cli) fn run(context: &CommandContext, args: &PollArgs) -> Result<Done, Failure> {
     let engine = context.engine()?;
     let feeds = find_wanted(&engine, &args.feeds)?;
-    // A query that is wrong is refused before anything is polled.
+    // Reject an invalid query before anything is polled.
     args.ahead.as_deref().map(|query| resolve(&engine, query)).transpose()?;
     let kind = match (args.force, args.all || feeds.is_some()) {
         (true, _) => PollKind::Forced,
@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &PollArgs) -> Result<D
     if waited == Waited::Cancelled {
         context.ask(Request::StopPolls(begun.into_iter().collect()))?;
     }
-    // With --all, learning is left to the next poll of what is due, to the reader or to watch.
+    // With --all, plans are learned later: by the next poll of due feeds, by the reader, or by watch.
     if waited == Waited::Done && kind == PollKind::Due {
         context.follow(|engine, _, _: &mut Vec<()>| engine.learning.is_at_rest(), |()| {})?;
     }
@@ -281,7 +281,7 @@ fn report_polls(
     if failed > 0 && !tolerant { Done::WithFailures } else { Done::All }
 }
 
-/// Returns the waits of hosts because of which feeds were not polled, with the numbers of these feeds.
+/// Returns the texts about hosts that must not be polled yet, each with the number of feeds that were skipped because of it.
 fn waits(engine: &Engine, now: DateTime<Utc>, results: &[PollResult]) -> BTreeMap<String, usize> {
     let mut waits = BTreeMap::new();
     let skipped = results.iter().filter(|result| result.outcome == PollOutcome::Skipped);

@@ -173,7 +173,7 @@ fn move_in(options: &Options, place: usize) -> Result<(), Failure> {
     ask_line("Enter opens the reader; there, the undo key takes the import back ").map(drop)
 }
 
-/// Asks for a line in the terminal. Returns nothing after a stop signal or at the end of the input.
+/// Asks for a line on the terminal. Returns `None` after a stop signal or at the end of the input.
 fn ask_line(question: &str) -> Result<Option<String>, Failure> {
     let mut out = std::io::stderr();
     out.write_all(question.as_bytes()).and_then(|()| out.flush()).ok();
@@ -264,7 +264,7 @@ fn run_demo(options: &Options) -> Result<Ending, Failure> {
         for offer in server.site.subscriptions() {
             let (address, tags) = (offer.url, offer.tags);
             let wanted = Subscribe { address, tags, unasked: true, ..Subscribe::default() };
-            // They are none of the user's changes, so an undo does not remove them.
+            // These subscriptions are not changes of the user, so an undo must not remove them.
             runtime.ask(Request::Arrived(Box::new(Request::Subscribe(Box::new(wanted)))));
         }
         runtime.program.ui.tour = Some(Tour::default());

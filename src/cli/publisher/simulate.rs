@@ -81,7 +81,7 @@ fn draw_figures(
         .map_err(|error| Failure::unwritten(&file.path, &error))
 }
 
-/// Simulates all feeds, and writes the polls to `out` if they are wanted.
+/// Simulates all feeds, and writes the polls to `out` if requested.
 fn run_all(experiment: &Experiment, out: &mut dyn Write) -> io::Result<Vec<FeedOutcome>> {
     let mut out = BufWriter::new(out);
     let bar = progress_bar(&experiment.sources);
@@ -105,7 +105,7 @@ fn progress_bar(sources: &[SimulatedFeed]) -> ProgressBar {
     bar
 }
 
-/// Returns the conditions that the arguments state.
+/// Returns the conditions of the experiment, according to the arguments.
 pub(super) fn read_conditions(args: &SimulateArgs) -> Result<Conditions, Failure> {
     if args.min > args.max {
         return Err(Failure::new("--min must not be greater than --max"));
@@ -119,8 +119,8 @@ pub(super) fn read_conditions(args: &SimulateArgs) -> Result<Conditions, Failure
     })
 }
 
-/// Does the work of each feed on several threads. Returns the results in the order of the feeds. `each` receives every result on the
-/// thread of the caller, in any order, and returns `false` to stop.
+/// Runs `work` for each feed on several threads. Returns the results in the order of the feeds. `each` is called on the thread of
+/// the caller with every result, in any order, and returns `false` to stop.
 fn for_each_feed<T: Send>(
     sources: &[SimulatedFeed],
     work: impl Fn(&SimulatedFeed) -> T + Sync,
@@ -299,7 +299,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::new(format!("{}: {}", path.display(), system_words(&error))))
 }
 
-/// Maximum length of a feed's title above a figure, in characters: the whole line has at most 80.
+/// Maximum length of a feed's title above a figure, in characters, so that the whole line has at most 80.
 const SUBJECT_MAX: usize = 28;
 
 /// Computes the figures of feeds. `each` is called after each feed, and returns `false` to stop.

@@ -1,5 +1,5 @@
-//! `backissue simulate` with the user's own feeds: the cost and benefit that the schedule of one would have had on its own history
-//! (`--feed`), and the table and the figures of the paper on interval rules.
+//! `backissue simulate` with the user's own feeds: the cost and benefit that a feed's schedule would have had on the feed's own
+//! history (`--feed`), and the table and the figures of the paper on interval rules.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ pub(super) fn run(context: &CommandContext, args: &SimulateArgs) -> Result<Done,
     Ok(Done::All)
 }
 
-/// Returns the last weeks of a feed; `None` if fewer days are known than training and test need.
+/// Returns the last weeks of a feed. Returns `None` if fewer days are known than training and test need.
 fn source(
     title: &str,
     publications: &Publications,
@@ -95,7 +95,7 @@ const fn needed_days(conditions: &Conditions) -> i64 {
     conditions.train_days + TEST_DAYS
 }
 
-/// Reports how many feeds are left out because too little is known about them; an error if no feed is left.
+/// Reports how many feeds are left out because too little is known about them. Fails if no feed is left.
 fn report_left_out(
     context: &CommandContext,
     all: usize,
@@ -120,7 +120,7 @@ fn report_left_out(
     Ok(())
 }
 
-/// Returns a function that shows how many of the feeds are done, and returns `false` if the command was cancelled.
+/// Returns a function that counts a finished feed, shows the progress, and returns `false` if the command was cancelled.
 fn progress(context: &CommandContext, feeds: usize) -> impl FnMut() -> bool {
     let (mut done, all) = (0_u64, u64::try_from(feeds).unwrap_or(0));
     move || {

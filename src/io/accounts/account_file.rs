@@ -16,9 +16,9 @@ use backissue_core::{InputFlaw, flaw};
 
 const NAME: &str = "accounts.toml";
 const HEAD: &str = "# Accounts on servers. backissue writes this file with 'backissue account'; keep it private.\n\n";
-/// Longest password that a command may print, in bytes.
+/// Maximum length in bytes of a password that a command prints.
 const PASSWORD_MAX: u64 = 4_096;
-/// Time that a command has to print the password: it may ask the user for a passphrase.
+/// Time limit for a command that prints the password. It may ask the user for a passphrase.
 const PASSWORD_PATIENCE: Duration = Duration::from_mins(2);
 
 /// The API that a server speaks.
@@ -50,16 +50,16 @@ pub struct Account {
     /// The API.
     #[serde(skip_serializing_if = "ApiKind::is_usual")]
     pub kind: ApiKind,
-    /// Name of the user there; empty if the password is an API token.
+    /// Name of the user on the server; empty if the password is an API token.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub user: String,
-    /// Password or API token, unless a command prints it.
+    /// Password or API token; `None` if a command prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
     /// Command that prints the password on its first line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password_command: Option<String>,
-    /// What the server gave at the last login; sent instead of the password.
+    /// Value that the server returned at the last login. It is sent instead of the password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
 }
@@ -71,13 +71,13 @@ impl std::fmt::Debug for Account {
 }
 
 impl Account {
-    /// Returns the user and the server, as a line shows them.
+    /// Returns the user and the server as they are shown in a list.
     pub fn place(&self) -> String {
         let user = if self.user.is_empty() { "API token" } else { &self.user };
         format!("{user} at {}", self.api)
     }
 
-    /// Returns the password. The error is a sentence without a secret.
+    /// Returns the password, which may run the command. The error is a sentence without a secret.
     pub fn password(&self) -> Result<String, InputFlaw> {
         let Some(command) = &self.password_command else {
             return self
@@ -132,12 +132,12 @@ struct AccountDocument {
 pub struct AccountFile(PathBuf);
 
 impl AccountFile {
-    /// Returns the file for these settings; `None` without a folder for the configuration.
+    /// Returns the file for these settings, or `None` if there is no folder for the configuration.
     pub fn of(settings: &Settings) -> Option<Self> {
         Self::of_network(&settings.network)
     }
 
-    /// Returns the file for these settings of the network.
+    /// Returns the file for these network settings, or `None` if there is no folder for the configuration.
     pub fn of_network(settings: &NetworkSettings) -> Option<Self> {
         let credentials = settings.credentials_file.as_deref()?;
         Some(Self(credentials.with_file_name(NAME)))
@@ -148,7 +148,7 @@ impl AccountFile {
         &self.0
     }
 
-    /// Reads the accounts. A missing file has none. The error is a sentence.
+    /// Reads the accounts. If the file is missing, there are none. The error is a sentence.
     pub fn read(&self) -> Result<Vec<Account>, InputFlaw> {
         let text = credentials::read(&self.0)?;
         Ok(credentials::parse::<AccountDocument>(&self.0, &text)?.account)
@@ -159,7 +159,7 @@ impl AccountFile {
         self.0.exists()
     }
 
-    /// Checks whether there is an account of this name.
+    /// Checks whether there is an account with this name.
     pub fn has(&self, name: &str) -> bool {
         self.read().is_ok_and(|accounts| accounts.iter().any(|account| account.name == name))
     }
@@ -175,7 +175,7 @@ impl AccountFile {
         written.map_err(|error| cannot(&system_words(&error)))
     }
 
-    /// Stores the login of an account that was renewed. A failure costs another login next time.
+    /// Stores the renewed login of an account. If that fails, the next sync has to log in again.
     pub fn keep_login(&self, name: &str, login: Option<&str>) -> Result<(), InputFlaw> {
         self.change(|accounts| {
             for account in accounts.iter_mut().filter(|account| account.name == name) {

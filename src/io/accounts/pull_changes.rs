@@ -1,4 +1,5 @@
-//! Pulls from a server that gives what was added or marked since a time, and that counts the entries of each feed.
+//! Pulls from a server that lists which entries were added or marked since a time, and counts the entries of each feed
+//! (Miniflux).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +15,13 @@ use backissue_core::accounts::miniflux::{
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::history::FeedKey;
 
-/// Maximum number of streams that are remembered because they are no feed here.
+/// Maximum number of streams without a feed here that are remembered.
 const IGNORED_MAX: usize = 10_000;
 
-/// What was pulled.
+/// The result of a pull.
 #[derive(Debug, Default)]
 struct Pulled {
-    /// Entries that were here before.
+    /// Entries that existed here before the pull.
     known: KnownItems,
     /// Marks of listed entries on the server.
     marks: BTreeMap<ItemId, Marks>,
@@ -29,7 +30,8 @@ struct Pulled {
 }
 
 impl Pulled {
-    /// Returns the marks of all known entries on the server: those that were not listed are as they were agreed last.
+    /// Returns the marks of all known entries on the server. Entries that were not listed have the marks on which both sides last
+    /// agreed.
     fn server_marks(&self) -> ServerMarks {
         let mut marks = ServerMarks::default();
         for (id, known) in self.known.marks.iter().filter(|(id, _)| !self.gone.contains(*id)) {
@@ -46,7 +48,7 @@ impl Pulled {
 }
 
 impl Session<'_> {
-    /// Pulls what is new, merges marks, and sends those of this side.
+    /// Pulls new entries, merges marks, and sends the marks that were changed here.
     pub(super) fn sync_by_changes(&mut self) -> Result<(), SyncFailure> {
         if self.is_asked {
             self.state.changes.stamp = None;
@@ -57,7 +59,7 @@ impl Session<'_> {
         let mut pulled = Pulled { known: self.known()?, ..Pulled::default() };
         let stamp = self.pull_changes(&mut pulled)?;
         self.apply(&pulled.known, &pulled.server_marks(), &pulled.gone)?;
-        // What was pulled is written. If the rest fails, the next sync need not pull it again.
+        // The pulled entries are written. If the rest fails, the next sync need not pull them again.
         (self.state.changes.stamp, self.state.changes.pass) = (stamp, None);
         let mut pulled = Pulled { known: self.known()?, ..Pulled::default() };
         self.correct(&mut pulled)?;
@@ -66,8 +68,8 @@ impl Session<'_> {
         self.send(&marks)
     }
 
-    /// Pulls the entries that were added or marked since the last sync, or all of them. Returns the time of the pull by the clock of
-    /// the server.
+    /// Pulls the entries that were added or marked since the last sync, or all of them. Returns the time of the pull by the
+    /// server's clock, in Unix seconds.
     fn pull_changes(&mut self, pulled: &mut Pulled) -> Result<Option<i64>, SyncFailure> {
         let changed_after = self.state.changes.changed_after(None);
         let mut listing = Listing::default();
@@ -85,7 +87,7 @@ impl Session<'_> {
         self.pull_all(pulled)
     }
 
-    /// Pulls all entries, or goes on where this was interrupted.
+    /// Pulls all entries. If an earlier pull was interrupted, continues after its last page.
     fn pull_all(&mut self, pulled: &mut Pulled) -> Result<Option<i64>, SyncFailure> {
         let begun = self.state.changes.pass.filter(|pass| pass.before > 0);
         let mut listing = Listing { before: begun.map(|pass| pass.before), ..Listing::default() };
@@ -96,13 +98,13 @@ impl Session<'_> {
             if !is_more {
                 break;
             }
-            // The entries are written: if this process dies, the next sync goes on below them.
+            // These entries are written. If this process dies, the next sync continues below them.
             let pass = listing.before.map(|before| Pass { stamp: stamp.unwrap_or(0), before });
             self.state.changes.pass = pass;
             self.keep_changes()?;
         }
         if begun.is_some() {
-            // What was added or marked since the listing began.
+            // Also pull what was added or marked since the interrupted listing began.
             let changed = ChangeState { stamp, ..ChangeState::default() };
             let changed_after = changed.changed_after(None);
             let wanted = EntriesWanted { changed_after, ..EntriesWanted::default() };
@@ -116,7 +118,7 @@ impl Session<'_> {
         Ok(stamp)
     }
 
-    /// Writes how far the listing of all entries is.
+    /// Stores the progress of the listing of all entries.
     fn keep_changes(&self) -> Result<(), SyncFailure> {
         let (name, changes) = (self.name.clone(), self.state.changes.clone());
         Ok(self.handle.look(move |store| {
@@ -127,7 +129,7 @@ impl Session<'_> {
         })?)
     }
 
-    /// Takes the remaining pages of a list.
+    /// Pulls the remaining pages of a list.
     fn list(
         &mut self,
         wanted: &EntriesWanted,
@@ -138,7 +140,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Requests a page, writes the entries that are new here, and notes the marks of the others. Returns whether another page follows.
+    /// Requests a page, writes the entries that are new here, and notes the marks of the other ones. Returns whether another page
+    /// follows.
     fn take_page(
         &mut self,
         wanted: &EntriesWanted,
@@ -178,8 +181,8 @@ impl Session<'_> {
         self.write(syncs.into_values().collect())
     }
 
-    /// Compares subscriptions, because one of these streams may belong to a feed that was added there. Streams that are no feed here
-    /// afterwards are ignored.
+    /// Compares subscriptions, because one of these streams may belong to a feed that was added on the server. Streams that have
+    /// no feed here afterwards are ignored.
     fn find_feeds<'i>(
         &mut self,
         streams: impl Iterator<Item = &'i String>,
@@ -197,7 +200,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Compares the number of entries of each feed and of starred entries with those here, and lists what differs.
+    /// Compares the server's number of entries in each feed, and of starred entries, with the numbers here. Lists the feeds that
+    /// differ.
     fn correct(&mut self, pulled: &mut Pulled) -> Result<(), SyncFailure> {
         let there = self.server.counters()?;
         let streams: BTreeSet<String> = self.streams.keys().cloned().collect();
@@ -271,8 +275,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns the marks on the server after these changes were sent, and the known entries that it no longer has. Its counts show
-    /// whether it took them.
+    /// Returns the marks on the server after these changes were sent, and the known entries that the server no longer has. The
+    /// server's counts show whether it made the changes.
     pub(super) fn marks_after(
         &mut self,
         before: &ServerMarks,

@@ -1,7 +1,7 @@
-//! Pulls from a server that gives the entries and their marks as lists of ids: all, the unread, and the starred ones.
+//! Pulls from a server that returns entries and their marks as lists of ids: all entries, the unread ones, and the starred ones.
 //!
-//! Labels are merged with the server's, and changed on either side, when everything is compared and when one was changed here,
-//! because the server needs a request for each of them.
+//! Labels are merged only when everything is compared or when a label was changed here, because the server needs a request for
+//! each label.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::engine::request::Request;
 use crate::io::store::FeedLabels;
 
 impl Session<'_> {
-    /// Pulls what is new, merges marks, and sends those of this side.
+    /// Pulls new entries, merges marks, and sends the marks that were changed here.
     pub(super) fn sync_by_lists(&mut self) -> Result<(), SyncFailure> {
         if self.whole {
             self.state.skipped.clear();
@@ -55,7 +55,7 @@ impl Session<'_> {
             .collect();
         self.fetch(&new, &marks)?;
         if self.whole {
-            // Nothing else tells which entries their publishers edited.
+            // The lists do not show which entries were edited by their publishers, so fetch the newest known entries again.
             let newest = listed.ids.iter().filter(|id| known.marks.contains_key(*id));
             let newest: Vec<ItemId> =
                 newest.take(self.server.entries_a_request()).cloned().collect();
@@ -69,8 +69,9 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Ends a sync in which the first of several pages of unread entries is as it was, and nothing is new or to be sent. The others are
-    /// compared when everything is, so that a quiet sync takes few requests also if very many entries are unread.
+    /// Ends a sync in which nothing is new or has to be sent and the first of several pages of unread entries is unchanged. The
+    /// other pages are compared only when everything is, so that such a sync takes few requests even if very many entries are
+    /// unread.
     fn end_quietly(&mut self, known: &KnownItems, start: Option<u64>) -> Result<(), SyncFailure> {
         let of_known = known.marks.iter().filter(|(_, marks)| !marks.agreed.is_read);
         let unread = of_known.map(|(id, _)| id.clone()).collect();
@@ -83,7 +84,7 @@ impl Session<'_> {
         self.apply(known, &marks, &gone)?;
         self.send(&marks)?;
         sync_labels(self)?;
-        // With a starred entry that is not here, the next sync reads everything.
+        // If a starred entry does not exist here, have the next sync read all lists.
         let is_new = new.iter().any(|id| !self.state.skipped.contains(id));
         self.state.unread_start = start.filter(|_| !is_new);
         Ok(())
@@ -100,7 +101,7 @@ impl Session<'_> {
         Ok(ServerMarks { unread, starred })
     }
 
-    /// Fetches entries and writes them batch by batch.
+    /// Fetches entries and writes each batch.
     fn fetch(&mut self, new: &[ItemId], marks: &ServerMarks) -> Result<(), SyncFailure> {
         let mut done = 0;
         for batch in new.chunks(self.server.entries_a_request()) {
@@ -109,7 +110,7 @@ impl Session<'_> {
             let items = self.server.items(batch)?;
             let is_unknown = |stream: &String| !self.streams.contains_key(stream);
             if !self.whole && items.iter().any(|item| is_unknown(&item.stream)) {
-                // A feed was added there.
+                // A feed was added on the server.
                 self.whole = true;
                 reconcile::compare_feeds(self)?;
             }
@@ -165,14 +166,14 @@ fn hash_of(ids: &[ItemId]) -> u64 {
 
 type Ids = BTreeSet<ItemId>;
 type List = (fn(&AgreedLabel) -> &Ids, fn(&mut AgreedLabel) -> &mut Ids);
-/// The lists of a label, to read and to change.
+/// The sets of entries in a label, each with functions to read and to change it.
 const LISTS: [List; 3] = [
     (|label| &label.entries, |label| &mut label.entries),
     (|label| &label.sent, |label| &mut label.sent),
     (|label| &label.held, |label| &mut label.held),
 ];
 
-/// Labels of the whole account.
+/// The labels of the whole account.
 #[derive(Debug, Default)]
 struct AccountLabels {
     entries: BTreeMap<ItemId, EntryKey>,
@@ -229,7 +230,7 @@ fn sync_label(
     is_there: bool,
 ) -> Result<(), SyncFailure> {
     let known = mine.labels.get(name).cloned().unwrap_or_default();
-    // An unknown label could list all entries.
+    // Do not list a label that the server does not have, because some servers return all entries for it.
     let remote = if is_there { list(session, name)? } else { BTreeSet::new() };
     let mut merged = known.merged(&remote, |id| mine.entries.contains_key(id));
     let arrived: Vec<&ItemId> = merged.local.difference(&known.local).collect();
@@ -239,7 +240,8 @@ fn sync_label(
             change_here(session, name, mine.keys(ids.iter().copied()), set)?;
         }
         let now = read(session)?.labels.remove(name).unwrap_or_default().local;
-        // What could not be labelled here, for instance because there are too many labels, is not to be removed there.
+        // An entry that could not be labelled here, for instance because there are too many labels, must not lose its label on
+        // the server.
         let missing: Vec<ItemId> =
             arrived.into_iter().filter(|id| !now.contains(*id)).cloned().collect();
         for id in missing {
@@ -250,7 +252,7 @@ fn sync_label(
     let changes = merged.to_send();
     let all: BTreeSet<ItemId> = changes.iter().flat_map(|(_, ids)| ids).cloned().collect();
     merged.agreed.sent.clone_from(&all);
-    // Written before it is sent: if this process dies, the next sync knows that the server may have it.
+    // Write this before sending: if this process dies, the next sync knows that the server may have the change.
     agree(session, mine, name, &known.agreed, &merged.agreed)?;
     if all.is_empty() {
         return Ok(());
@@ -268,7 +270,7 @@ fn sync_label(
     let untaken =
         checked.to_send().iter().flat_map(|(_, ids)| ids).filter(|id| all.contains(*id)).count();
     session.line.untaken = session.line.untaken.saturating_add(count(untaken));
-    // What arrived in between stays for the next sync.
+    // Changes that arrived in the meantime are left for the next sync.
     let mut agreed = AgreedLabel { sent: BTreeSet::new(), ..merged.agreed.clone() };
     for id in all.difference(&checked.to_send().into_iter().flat_map(|(_, ids)| ids).collect()) {
         if remote.contains(id) {
@@ -315,7 +317,7 @@ fn change_here(
     Ok(session.handle.wait_until_durable()?)
 }
 
-/// Writes what both sides have now, for the feeds of which it changed.
+/// Writes the state on which both sides now agree, for the feeds for which it changed.
 fn agree(
     session: &mut Session<'_>,
     mine: &AccountLabels,

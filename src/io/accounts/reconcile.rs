@@ -1,4 +1,4 @@
-//! The subscriptions of an account, compared with the server's and changed on either side.
+//! Compares the subscriptions of an account with those on the server, and changes them on either side.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn form_of(address: &str) -> String {
     comparable(&split_login(&address).map_or(address, |split| split.address))
 }
 
-/// Returns the title that the server should have: the user's own, or what the server called the feed at first.
+/// Returns the title that the server should have: the user's own title, or the title that the server gave the feed first.
 fn own_title(feed: &Subscription) -> Option<String> {
     let record = &feed.record;
     let is_remote = record.given_by == Some(GivenBy::Account);
@@ -35,8 +35,8 @@ fn own_title(feed: &Subscription) -> Option<String> {
     record.own_title.as_ref().or(first).cloned()
 }
 
-/// Reads the subscriptions here, with what was agreed, and notes the feed of each stream. Subscriptions of no account are included:
-/// the server may have them, too.
+/// Reads the local subscriptions with the state on which both sides last agreed, and notes the feed of each stream. Includes
+/// feeds without an account, because the server may have them too.
 fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, SyncFailure> {
     let name = session.name.clone();
     let mut feeds = session.handle.visit(move |host| {
@@ -76,7 +76,7 @@ fn local_feeds(session: &mut Session<'_>) -> Result<Vec<LocalFeed<FeedKey>>, Syn
     Ok(feeds)
 }
 
-/// Notes the feed of each stream. Returns whether subscriptions were changed here since the last comparison.
+/// Notes the feed of each stream. Returns whether subscriptions were changed here since they were last compared.
 pub(super) fn read_streams(session: &mut Session<'_>) -> Result<bool, SyncFailure> {
     let feeds = local_feeds(session)?;
     let is_changed = |feed: &LocalFeed<FeedKey>| {
@@ -93,14 +93,14 @@ pub(super) fn read_streams(session: &mut Session<'_>) -> Result<bool, SyncFailur
     Ok(feeds.iter().any(|feed| feed.in_account && is_changed(feed)))
 }
 
-/// Compares the subscriptions of both sides, and changes each side.
+/// Compares the subscriptions of both sides, and makes the changes on each side.
 pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure> {
     let remote = session.server.subscriptions()?;
     if !session.file.has(&session.name) {
         // The user removed the account while the server answered.
         return Err(SyncFailure::cancelled());
     }
-    // What is not durable here must not change the server.
+    // A change that is not durable here must not change the server.
     session.handle.wait_until_durable()?;
     let local = local_feeds(session)?;
     let account = session.name.clone();
@@ -141,7 +141,7 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
     }
     if !added_there.is_empty() {
         let remote = session.server.subscriptions()?;
-        // The server can have followed a redirect: then only the stream that it named tells that it is the same feed.
+        // The server may have followed a redirect. Then only the stream that it returned identifies the feed.
         for (key, stream) in added_there {
             let there = remote.iter().find(|feed| stream.as_ref() == Some(&feed.stream));
             if let Some(there) = there {
@@ -156,7 +156,8 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
         }
     }
     follow_addresses(session, &remote)?;
-    // What one subscription could not get must not keep entries and marks from being synced; it is tried again tomorrow.
+    // A failed change of one subscription must not stop the sync of entries and marks. It is tried again when everything is
+    // compared next.
     if let Some(failure) = refused {
         tracing::warn!("account '{account}': {}", failure.text);
         session.line.refused = Some(failure.text);
@@ -164,7 +165,8 @@ pub(super) fn compare_feeds(session: &mut Session<'_>) -> Result<(), SyncFailure
     Ok(())
 }
 
-/// Changes the addresses here of feeds that have another one on the server now, and notes what the server says of histories.
+/// Changes the addresses of feeds that have another address on the server now, and notes what the server reports about their
+/// histories.
 fn follow_addresses(session: &mut Session<'_>, remote: &[RemoteFeed]) -> Result<(), SyncFailure> {
     let local = local_feeds(session)?;
     let by_stream: BTreeMap<&str, &RemoteFeed> =
@@ -175,7 +177,7 @@ fn follow_addresses(session: &mut Session<'_>, remote: &[RemoteFeed]) -> Result<
             session.ask(Request::FollowAccount(feed.key, to))?;
         }
     }
-    // Nobody here can check what the server says, so it is said whose word it is.
+    // This program cannot check what the server reports, so name the server as its source.
     let host = session.server.host();
     let histories = local.iter().filter(|feed| feed.in_account && !feed.is_ended);
     let histories = histories.filter_map(|feed| {
@@ -259,7 +261,7 @@ fn add_there(session: &mut Session<'_>, key: FeedKey) -> Result<Option<String>, 
 
 fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), SyncFailure> {
     match step {
-        // They were added before.
+        // These steps were already made.
         FeedStep::AddHere(_) | FeedStep::AddThere(_) => Ok(()),
         FeedStep::Connect(key, there) => connect(session, key, &there, true),
         FeedStep::Restore(key, there) => {
@@ -269,7 +271,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
                 url.is_some_and(|url| subscribed_as(engine, url).is_none())
             })?;
             if !is_free {
-                // It is a feed of another account.
+                // The feed belongs to another account.
                 return Ok(());
             }
             session.ask(Request::SubscribeAgain(key))?;
@@ -284,7 +286,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
         FeedStep::RemoveThere(key, stream) => {
             let is_ended = move |host: &mut dyn Host| host.engine().ended.contains_key(&key);
             if !session.handle.visit(is_ended)? {
-                // The user restored it while the server answered.
+                // The user has restored the feed while the server answered.
                 return Ok(());
             }
             session.server.edit(&stream, &SubscriptionEdit::Remove)?;
@@ -321,7 +323,7 @@ fn take_step(session: &mut Session<'_>, step: FeedStep<FeedKey>) -> Result<(), S
     }
 }
 
-/// Unsubscribes here, because the feed was unsubscribed there. A feed that the account did not bring stays.
+/// Unsubscribes here, because the feed was unsubscribed on the server. A feed that did not come from the account is kept.
 fn remove_here(session: &mut Session<'_>, key: FeedKey) -> Result<(), SyncFailure> {
     let at = session.at;
     let found = session.handle.visit(move |host| {
@@ -339,7 +341,7 @@ fn remove_here(session: &mut Session<'_>, key: FeedKey) -> Result<(), SyncFailur
     agree(session, key, AgreedFeed::default())
 }
 
-/// Makes a feed one of the account. `is_polled`: it was a feed without an account, and goes on being polled here.
+/// Adds a feed to the account. If `is_polled` is set and the feed had no account, it is still polled here.
 fn connect(
     session: &mut Session<'_>,
     key: FeedKey,

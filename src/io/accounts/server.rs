@@ -1,5 +1,5 @@
-//! The server of an account: the connection to it, which counts requests and says what answers mean; its API, with the requests
-//! that every API has; and the login that adds an account.
+//! The server of an account: the connection to it, which counts requests and explains failed answers; its API, with the requests
+//! that both APIs have; and the login that adds an account.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -31,31 +31,31 @@ const TIME_MAX: Duration = Duration::from_mins(2);
 /// Time limit of all requests that search for the API of a new account, because the user waits for them.
 const SEARCH_MAX: Duration = Duration::from_secs(30);
 
-/// Why a sync cannot go on; a sentence.
+/// Why a sync cannot continue, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncFailure {
     /// The sentence.
     pub text: String,
-    /// What the failure calls for.
+    /// How to react to the failure.
     pub kind: FailureKind,
 }
 
-/// What a failure of a sync calls for.
+/// How to react to a failure of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The server refuses the login: the user must act.
+    /// The server rejects the login, so the user must act.
     Login,
-    /// The server asks for a pause, of this number of seconds if it says so.
+    /// The server requests a pause, of this number of seconds if it states one.
     Pause(Option<u32>),
     /// The server failed or is slow, perhaps because the request asked for too much.
     TooMuch,
-    /// The answer is larger than any may be.
+    /// The answer is larger than the limit.
     TooLarge,
     /// Something could not be written here.
     Unwritten,
-    /// Anything else; it may pass.
+    /// Any other failure, which may be temporary.
     Other,
-    /// The program ends or the user cancelled.
+    /// The program ends, or the user cancelled the sync.
     Cancelled,
 }
 
@@ -65,8 +65,8 @@ impl FailureKind {
         matches!(self, Self::TooMuch | Self::TooLarge)
     }
 
-    /// How much a failure of one address tells about a server of which several addresses are tried: an API that refuses the login
-    /// tells more than one that fails, and this more than a page.
+    /// How much the failure of one address says about the server, if several addresses are tried. An API that rejects the login
+    /// says more than an API that fails, and that says more than a web page.
     pub(super) const fn weight(self) -> u8 {
         match self {
             Self::Login => 2,
@@ -77,7 +77,7 @@ impl FailureKind {
 }
 
 impl SyncFailure {
-    /// Creates a failure that may pass.
+    /// Creates a failure that may be temporary.
     pub fn other(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: FailureKind::Other }
     }
@@ -96,7 +96,7 @@ pub struct Usage {
     pub requests: u32,
     /// Bytes of bodies sent.
     pub sent: u64,
-    /// Bytes of bodies received, as they came over the wire.
+    /// Bytes of bodies received, before decompression.
     pub received: u64,
 }
 
@@ -108,11 +108,11 @@ pub(super) struct Connection {
     name: String,
     /// Base address of the API.
     pub(super) base: Url,
-    /// Time left to search for the API of a new account; `None` for an account whose API is known.
+    /// Time left for the search for the API of a new account; `None` for an account whose API is known.
     pub(super) search_time: Option<Duration>,
     /// Requests and bytes so far.
     pub(super) usage: Usage,
-    /// Ends requests when it returns `true`.
+    /// Checks whether to cancel the request in progress.
     pub(super) is_cancelled: Box<dyn Fn() -> bool + Send>,
 }
 
@@ -145,7 +145,7 @@ impl Connection {
         self.usage.sent = self.usage.sent.saturating_add(call.body.len() as u64);
         let (tell, answered) = channel();
         let http = Arc::clone(&self.http);
-        // A separate task: when the program ends, it is dropped, and with it the sender.
+        // Use a separate task. When the program ends, the task is dropped, and with it the sender.
         self.runtime.spawn(async move {
             tell.send(http.call(&request).await).ok();
         });
@@ -174,7 +174,7 @@ impl Connection {
         Ok(answer)
     }
 
-    /// Returns the server as messages name it.
+    /// Returns the name of the server for messages.
     pub(super) fn place(&self) -> String {
         format!("the server of account '{}' at {}", self.name, self.base)
     }
@@ -184,7 +184,7 @@ impl Connection {
         self.search_time = Some(SEARCH_MAX);
     }
 
-    /// Explains an answer that cannot be read.
+    /// Turns an answer that cannot be read into a failure.
     pub(super) fn read<T>(&self, answer: Result<T, AnswerFault>) -> Result<T, SyncFailure> {
         answer.map_err(|fault| {
             let why = if fault == AnswerFault::WebPage && self.search_time.is_some() {
@@ -196,8 +196,8 @@ impl Connection {
         })
     }
 
-    /// Explains an answer without success.
-    /// `login` says why a login is refused, and `told` is what the server says about the failure.
+    /// Turns an answer without success into a failure. `login` is the text for a rejected login, and `told` is what the server
+    /// says about the failure.
     pub(super) fn refused(
         &self,
         answer: &ApiAnswer,
@@ -250,7 +250,7 @@ pub struct Server {
     pub(super) connection: Connection,
     pub(super) account: Account,
     pub(super) dialect: Dialect,
-    /// What the Google Reader API wants with each change.
+    /// The token that the Google Reader API requires with each change; `None` until it was requested.
     pub(super) token: Option<String>,
     pub(super) miniflux: MinifluxSession,
     /// The secrets that were sent to the server.
@@ -259,20 +259,20 @@ pub struct Server {
     pub login_changed: bool,
 }
 
-/// What is known of a Miniflux during a sync.
+/// State of the session with a Miniflux server.
 #[derive(Default)]
 pub(super) struct MinifluxSession {
     /// Password or API token.
     pub(super) secret: Option<String>,
     /// Numbers and titles of the categories, once they were read.
     pub(super) categories: Option<Vec<(u64, String)>>,
-    /// Number of entries to ask for next, if answers were too large.
+    /// Number of entries to request next, if answers were too large.
     pub(super) page: Option<u32>,
-    /// Largest number of entries to ask for, if the server failed at more.
+    /// Maximum number of entries to request, if the server failed at more.
     pub(super) page_max: Option<u32>,
-    /// `true` if it only has stars that a request toggles.
+    /// Whether the server supports only a request that toggles a star.
     pub(super) toggles: bool,
-    /// Clock of the server in its last answer, in Unix seconds.
+    /// Time in the last answer of the server by its clock, in Unix seconds.
     pub(super) clock: Option<i64>,
 }
 
@@ -282,7 +282,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// Returns an address with encryption, at the port of `secure`.
+/// Returns an address with https instead of http, and with the port of `secure`.
 pub(super) fn secured(base: &Url, secure: &Url) -> Url {
     let mut base = base.clone();
     // These fail only for addresses without a host.
@@ -308,15 +308,15 @@ impl Server {
         })
     }
 
-    /// Ends requests when this function returns `true`.
+    /// Sets the function that cancels requests: they end when it returns `true`.
     #[must_use]
     pub fn cancelled_by(mut self, is_cancelled: impl Fn() -> bool + Send + 'static) -> Self {
         self.connection.is_cancelled = Box::new(is_cancelled);
         self
     }
 
-    /// Finds the API below the address of the account and logs in. Sets the address of the account to the base that answered, and its
-    /// API. Without a user, only Miniflux is looked for, because the other API has no tokens.
+    /// Finds the API below the address of the account and logs in. Sets the address of the account to the base that answered, and
+    /// its API. If the account has no user, searches for Miniflux only, because the Google Reader API has no tokens.
     pub fn discover(&mut self) -> Result<(), SyncFailure> {
         let mut refused: Option<SyncFailure> = None;
         self.connection.start_search();
@@ -335,7 +335,7 @@ impl Server {
             secure = secure.or_else(|| is_secure.then(|| self.connection.base.clone()));
             let logged_in = match (is_miniflux, self.account.user.is_empty()) {
                 (true, true) => self.miniflux_login(),
-                // Its Google Reader API can have another password.
+                // The Google Reader API of Miniflux may have another password.
                 (true, false) => {
                     self.miniflux_login().or_else(|why| self.greader_login().map_err(|_| why))
                 }
@@ -365,7 +365,7 @@ impl Server {
         }))
     }
 
-    /// Returns the password of the account, which is masked in answers from now on.
+    /// Returns the password of the account. From now on, it is masked in answers.
     pub(super) fn password(&mut self) -> Result<String, SyncFailure> {
         let password = self.account.password().map_err(SyncFailure::other)?;
         self.secrets.add_password(&self.account.user, &password);
@@ -383,27 +383,27 @@ impl Server {
         });
     }
 
-    /// Checks whether the server answers at all.
+    /// Checks whether the server answers at all, without being redirected.
     pub(super) fn answers(&mut self) -> bool {
         self.connection.send(&miniflux::me(), None).is_ok_and(|answer| answer.location.is_none())
     }
 
-    /// Returns the account with its present login.
+    /// Returns the account with its current login.
     pub const fn account(&self) -> &Account {
         &self.account
     }
 
-    /// The API of the server.
+    /// Returns the API of the server.
     pub const fn kind(&self) -> ApiKind {
         self.account.kind
     }
 
-    /// Requests and bytes so far.
+    /// Returns the requests and bytes so far.
     pub const fn usage(&self) -> Usage {
         self.connection.usage
     }
 
-    /// Number of entries to mark in one request.
+    /// Returns the number of entries to mark in one request.
     pub const fn marks_a_request(&self) -> usize {
         match self.kind() {
             ApiKind::GoogleReader => self.dialect.marks_a_request,
@@ -411,12 +411,12 @@ impl Server {
         }
     }
 
-    /// Number of entries to ask for in one request.
+    /// Returns the number of entries to request at once.
     pub(super) const fn entries_a_request(&self) -> usize {
         self.dialect.entries_a_request
     }
 
-    /// `true` if labels of entries can be shared with the server.
+    /// Returns whether labels of entries can be synced with the server.
     pub(super) const fn has_labels(&self) -> bool {
         match self.kind() {
             ApiKind::GoogleReader => self.dialect.has_labels,
@@ -424,7 +424,7 @@ impl Server {
         }
     }
 
-    /// `true` if labels of entries can be shared with the server of this account.
+    /// Returns whether labels of entries can be synced with the server of this account.
     pub fn labels_of(account: &Account) -> bool {
         let is_known = |base: Url| Dialect::of(&base).has_labels;
         account.kind == ApiKind::GoogleReader && Url::parse(&account.api).is_ok_and(is_known)
@@ -451,7 +451,7 @@ impl Server {
         }
     }
 
-    /// Changes a subscription on the server. Returns the stream of a new one if the server names it.
+    /// Changes a subscription on the server. Returns the stream of a new subscription, if the server returns it.
     pub(super) fn edit(
         &mut self,
         stream: &str,
@@ -464,10 +464,10 @@ impl Server {
     }
 }
 
-/// Why an account cannot be stored.
+/// Error message if an account cannot be stored.
 pub const NO_FOLDER: &str = "there is no folder for the configuration, so no account can be stored";
 
-/// Returns the address of a server as it was typed. The error is a sentence.
+/// Returns the address of a server that the user typed. The error is a sentence.
 pub fn server_address(typed: &str) -> Result<Url, InputFlaw> {
     let address = web_address(typed)?;
     let url = Url::parse(&address).map_err(|error| format!("'{typed}': {error}"))?;
@@ -477,15 +477,15 @@ pub fn server_address(typed: &str) -> Result<Url, InputFlaw> {
     Ok(url)
 }
 
-/// Returns the name of an account here: the host of its server, unless it was named.
+/// Returns the name of an account: the given name, or else the host of its server.
 pub fn name_of(named: Option<&str>, url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let usual = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     named.map_or(usual, |name| one_line(name, NAME_MAX))
 }
 
-/// Creates an account without a password. An empty user means that the password will be an API token. The error is a sentence: another
-/// user has an account of this name.
+/// Creates an account without a password. An empty user means that the password will be an API token. Fails if the name is empty
+/// or if another user has an account with this name. The error is a sentence.
 pub fn new_account(
     file: &AccountFile,
     url: &Url,
@@ -509,7 +509,8 @@ pub fn new_account(
     Ok(Account { name, api, user, ..Account::default() })
 }
 
-/// Logs in and stores the account with its password. `typed` is the address of the server as the user typed it. Blocks while the server answers. The error is a sentence.
+/// Logs in and stores the account with its password. `typed` is the address of the server as the user typed it. Blocks until the
+/// server has answered. The error is a sentence.
 pub fn log_in(
     http: Arc<Http>,
     runtime: Handle,
@@ -548,7 +549,7 @@ pub fn log_in(
     Ok(account)
 }
 
-/// Adds the account that was typed in the reader. Returns its name; the error is a sentence.
+/// Adds an account that was entered in the reader. Returns its name. The error is a sentence.
 pub fn add(
     http: Arc<Http>,
     runtime: Handle,
@@ -569,7 +570,7 @@ pub fn forget(file: Option<AccountFile>, name: &str) -> Result<(), InputFlaw> {
     file.change(|accounts| accounts.retain(|account| account.name != name))
 }
 
-/// Returns what the user should know about the account: a sentence, if there is one.
+/// Returns a sentence about the account that the user should see, if there is one.
 pub fn without_labels(account: &Account) -> Option<&'static str> {
     let is_shared = Server::labels_of(account);
     (!is_shared).then_some("labels of entries stay here: this server has none that can be shared")

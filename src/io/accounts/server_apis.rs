@@ -15,9 +15,9 @@ use super::account_file::ApiKind;
 use super::server::{FailureKind, Server, SyncFailure, secured};
 use crate::io::http::api_calls::{ApiAnswer, ApiLogin};
 
-/// Number of ids to ask for in one answer after a server failed at more.
+/// Number of ids to request at once after the server failed at more.
 const SMALL_ID_PAGE: u32 = 1_000;
-/// Number of ids that a sync asks for first, to see whether there is anything new.
+/// Number of ids that a sync requests first, to check whether there are new entries.
 const NEWEST: u32 = 100;
 
 impl Server {
@@ -53,7 +53,8 @@ impl Server {
         self.connection.refused(&answer, login, None)
     }
 
-    /// Sends a request that `make` creates with the token. If the login is no longer valid, logs in again and repeats it once.
+    /// Sends the request that `make` creates from the token. If the login is no longer valid, logs in again and repeats the
+    /// request once.
     fn ask(
         &mut self,
         make: &dyn Fn(&str) -> ApiCall,
@@ -80,7 +81,7 @@ impl Server {
         Err(SyncFailure::other("the login is not accepted"))
     }
 
-    /// Returns the token for changes; `None` if the login is no longer valid.
+    /// Returns the token for changes, or `None` if the login is no longer valid.
     fn token(&mut self) -> Result<Option<String>, SyncFailure> {
         if self.token.is_none() {
             let answer = self.greader_send(&greader::token())?;
@@ -103,7 +104,8 @@ impl Server {
         self.connection.read(answers::read_subscriptions(&body, self.dialect.widens_titles))
     }
 
-    /// Returns all ids of a stream. With `known`, stops at the first page without an unknown id; the first page is short then.
+    /// Returns all ids of a stream. If `known` is given, starts with a short page, and stops at the first page on which all ids
+    /// are known.
     pub(super) fn ids(
         &mut self,
         stream: &str,
@@ -125,7 +127,8 @@ impl Server {
         Ok(gathered)
     }
 
-    /// Returns the unread entries; `None` if there are several pages of them and `is_as_before` of the first one.
+    /// Returns the unread entries. Returns `None` if there is more than one page and `is_as_before` returns `true` for the first
+    /// page.
     pub(super) fn unread_ids(
         &mut self,
         is_as_before: impl FnOnce(&[ItemId]) -> bool,
@@ -141,7 +144,7 @@ impl Server {
         Ok(Some(gathered))
     }
 
-    /// Gathers the next page of a stream.
+    /// Requests the next page of a stream and adds it.
     fn page(
         &mut self,
         gathered: &mut GatheredIds,
@@ -161,8 +164,8 @@ impl Server {
         self.connection.read(gathered.add(&body))
     }
 
-    /// Returns entries with their texts. Those that the server does not have are left out, and so is one whose answer alone is
-    /// larger than any answer may be.
+    /// Returns entries with their texts. Entries that the server does not have are left out, and so is an entry that alone makes
+    /// an answer larger than the limit.
     pub(super) fn items(&mut self, ids: &[ItemId]) -> Result<Vec<RemoteItem>, SyncFailure> {
         let body = match self.ask(&|token| greader::contents(token, ids), true) {
             Err(failure) if failure.kind == FailureKind::TooLarge => {
@@ -215,7 +218,7 @@ impl Server {
         let edited = self.ask(&|token| greader::edit_subscription(token, stream, edit), true);
         let edited = edited.and_then(|body| self.connection.read(answers::read_ok(&body)));
         match (edited, edit) {
-            // Some servers can only add feeds.
+            // Some servers support only this request for new feeds.
             (Err(failure), SubscriptionEdit::Add(url))
                 if failure.kind == FailureKind::Other && self.dialect.name.is_empty() =>
             {
@@ -229,18 +232,18 @@ impl Server {
     }
 }
 
-/// Number of entries to ask for in one answer after a server failed at more.
+/// Number of entries to request at once after the server failed at more.
 const SMALL_PAGE: u32 = 25;
-/// Number of entries, each larger than any answer may be, that a page leaves out.
+/// Maximum number of entries that a page leaves out because each alone makes an answer larger than the limit.
 const SKIPPED_MAX: u32 = 1_000;
-/// Why a login is refused.
+/// Messages for a rejected login.
 const WRONG_LOGIN: &str = "refuses the user name or the password; add the account again with the password of its web page, or with an API token and without a user";
 const WRONG_TOKEN: &str =
     "refuses the API token; make one there under Settings, API Keys, and add the account again";
 
 impl Server {
-    /// Checks whether Miniflux answers at the base address. Its API is recognised by how it refuses a request without a login, so that no
-    /// other server receives the password in the form of this API.
+    /// Checks whether there is a Miniflux server at the base address. Miniflux is recognised by how it rejects a request without
+    /// a login, so that no other server receives the password in the form of this API.
     pub(super) fn is_miniflux(&mut self) -> Result<bool, SyncFailure> {
         let (base, is_known) = (self.connection.base.clone(), !self.dialect.name.is_empty());
         if is_known && base.scheme() == "https" {
@@ -256,14 +259,14 @@ impl Server {
             base.scheme() == "http" && to.scheme() == "https" && to.host() == base.host()
         });
         if let Some(to) = to {
-            // Now, because the login would be sent without encryption.
+            // Do this now, because otherwise the login would be sent without encryption.
             self.connection.base = secured(&base, &to);
             return self.is_miniflux();
         }
         Ok(!is_known && answer.status == 401 && miniflux::read_error(&answer.body).is_some())
     }
 
-    /// Checks the password or the token.
+    /// Checks the password or the API token.
     pub(super) fn miniflux_login(&mut self) -> Result<(), SyncFailure> {
         let body = self.miniflux_ask(&miniflux::me())?;
         self.connection.read(miniflux::read_me(&body))?;
@@ -307,13 +310,14 @@ impl Server {
         self.connection.read(miniflux::read_feeds(&body))
     }
 
-    /// Returns the counts of the entries of each feed.
+    /// Returns the numbers of unread and read entries of each feed.
     pub(super) fn counters(&mut self) -> Result<Counts, SyncFailure> {
         let body = self.miniflux_ask(&miniflux::counters())?;
         self.connection.read(miniflux::read_counters(&body))
     }
 
-    /// Returns a page of entries, and the number of those at its start that were left out because each is larger than any answer may be.
+    /// Returns a page of entries, and how many entries at its start were left out because each alone makes an answer larger than
+    /// the limit.
     pub(super) fn entries(
         &mut self,
         wanted: &EntriesWanted,
@@ -340,7 +344,7 @@ impl Server {
                 }
                 body => {
                     let page = self.connection.read(miniflux::read_entries(&body?))?;
-                    // After large entries, pages grow again.
+                    // After large entries, increase the size of pages again.
                     self.miniflux.page = self.miniflux.page.map(|page| page.saturating_mul(2));
                     return Ok((page, wanted.skip));
                 }
@@ -380,8 +384,8 @@ impl Server {
         Ok(())
     }
 
-    /// Sends a change of marks. Returns whether the server knows the request. If it fails because the entries were deleted, the check
-    /// afterwards finds that.
+    /// Sends a change of marks. Returns whether the server supports the request. If the change failed because entries were
+    /// deleted, the check after it notices that.
     fn change_marks(&mut self, call: &ApiCall) -> Result<bool, SyncFailure> {
         let answer = self.miniflux_send(call)?;
         match answer.status {
@@ -420,7 +424,8 @@ impl Server {
         Err(self.miniflux_refused(&answer))
     }
 
-    /// Returns the number of a category, and makes it if necessary. Titles that differ in case only are one there.
+    /// Returns the number of a category, and creates the category if it does not exist. Miniflux ignores case when it compares
+    /// titles.
     fn category(&mut self, title: &str) -> Result<u64, SyncFailure> {
         let mut known = if let Some(known) = self.miniflux.categories.take() {
             known

@@ -1,6 +1,7 @@
-//! The state of a sync, and its steps: merges the marks of both sides, sends the marks of this side, and checks them.
+//! The state of a sync, and its steps: merging the marks of both sides, sending the marks that were changed here, and checking
+//! them.
 //!
-//! Everything that arrives is written batch by batch, so that a sync that was interrupted goes on where it was. What is new is found
+//! Everything that arrives is written in batches, so that the next sync continues after an interrupted one. New entries are found
 //! by comparing ids, never by times. Marks are sent only if the server does not have them, because some servers toggle marks.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,10 +23,10 @@ use backissue_core::accounts::miniflux::ChangeState;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::history::FeedKey;
 
-/// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not give.
+/// Time after which a sync compares everything again: subscriptions, all ids, and entries that the server did not return.
 const WHOLE_AFTER: TimeDelta = TimeDelta::days(1);
 
-/// Number of syncs in which a server may refuse a mark before it is no longer sent.
+/// Number of times that a server may reject a mark before the mark is no longer sent.
 const TRIES_MAX: u8 = 3;
 
 impl From<LoopEnded> for SyncFailure {
@@ -44,24 +45,24 @@ impl From<StoreError> for SyncFailure {
     }
 }
 
-/// How a sync is to be done.
+/// Options of a sync.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SyncWish {
-    /// `true` to compare everything, as once a day.
+    /// Whether to compare everything, as is otherwise done once a day.
     pub whole: bool,
 }
 
-/// Progress of a sync: what is done, the number that is done, and the number of all.
+/// Function that reports the progress of a sync: a description of the step, how many items are done, and the number of all items.
 pub type Progress<'p> = dyn Fn(&str, usize, usize) + 'p;
 
-/// Entries of both sides: the feed here, and the marks.
+/// Entries that exist on both sides: their feeds here, and their marks.
 #[derive(Debug, Default)]
 pub(super) struct KnownItems {
     pub(super) feeds: BTreeMap<ItemId, FeedKey>,
     pub(super) marks: BTreeMap<ItemId, KnownMarks>,
 }
 
-/// A sync under way.
+/// A sync in progress.
 pub(super) struct Session<'s> {
     pub(super) handle: &'s LoopHandle,
     pub(super) file: &'s AccountFile,
@@ -71,10 +72,10 @@ pub(super) struct Session<'s> {
     pub(super) state: AccountState,
     pub(super) line: SyncLine,
     pub(super) whole: bool,
-    /// `true` if the user wants everything to be compared.
+    /// Whether the user requested that everything is compared.
     pub(super) is_asked: bool,
     pub(super) progress: &'s Progress<'s>,
-    /// Feeds here by stream.
+    /// The feeds here, by stream.
     pub(super) streams: BTreeMap<String, FeedKey>,
 }
 
@@ -100,14 +101,14 @@ impl<'s> Session<'s> {
         let server = Server::new(http.map_err(SyncFailure::other)?, runtime, account)?;
         let waiting = handle.clone();
         let server = server.cancelled_by(move || waiting.is_cancelled());
-        // Without room nothing is fetched, because it would be fetched again each time.
+        // Without space on the disk, fetch nothing, because it could not be written and would be fetched again each time.
         let states = handle.look(|store| {
             store.check_room_for_texts(0)?;
             store.account_states()
         })?;
         let mut state = states.get(&name).cloned().unwrap_or_default();
         if is_new {
-            // What is remembered is of an account that was removed.
+            // The account has no feeds yet, so this state belongs to a removed account with the same name.
             state.changes = ChangeState::default();
         }
         let at = clock::now();
@@ -120,7 +121,7 @@ impl<'s> Session<'s> {
         Ok(Self { handle, file, server, name, at, state, line, whole, is_asked, progress, streams })
     }
 
-    /// Returns the entries that are on both sides, as they are now.
+    /// Returns the entries that exist on both sides, with their current marks.
     pub(super) fn known(&self) -> Result<KnownItems, SyncFailure> {
         let feeds: Vec<FeedKey> = self.streams.values().copied().collect();
         Ok(self.handle.look(move |store| {
@@ -135,7 +136,7 @@ impl<'s> Session<'s> {
         })?)
     }
 
-    /// Merges the marks of the server into those here.
+    /// Merges the marks of the server into the local marks.
     pub(super) fn apply(
         &mut self,
         known: &KnownItems,
@@ -147,7 +148,7 @@ impl<'s> Session<'s> {
             let Some(&feed) = known.feeds.get(id) else { continue };
             let remote = marks.of(id);
             let is_gone = gone.contains(id);
-            // What was changed here since it was read is merged when it is written.
+            // A mark that was changed here in the meantime is merged when it is written.
             if !is_gone && before.merged(remote) == *before {
                 continue;
             }
@@ -182,7 +183,7 @@ impl<'s> Session<'s> {
                 }
             }
         }
-        // Written before they are sent: if this process dies, the next sync knows that the server may have them.
+        // Write this before sending the marks: if this process dies, the next sync knows that the server may have them.
         self.write(syncs.into_values().collect())?;
         let all: usize = changes.values().map(Vec::len).sum();
         let (mut done, mut refused) = (0, None);
@@ -218,8 +219,9 @@ impl<'s> Session<'s> {
         self.drop_refused(&known, &untaken)
     }
 
-    /// Sends a mark for entries, one by one if the server refuses it for all of them together. Returns how many it took. If it takes
-    /// none of the first three, it may be broken and is left alone; a mark that it refused three times is not sent again.
+    /// Sends a mark for several entries. If the server rejects it for all of them together, sends it for each entry, except for
+    /// entries for which it was rejected three times. Returns the number of accepted marks. Stops with an error if the server
+    /// rejects the first three, because it may be broken.
     fn send_batch(&mut self, action: MarkAction, batch: &[ItemId]) -> Result<usize, SyncFailure> {
         let failure = match self.server.mark(action, batch) {
             Ok(()) => return Ok(batch.len()),
@@ -252,7 +254,8 @@ impl<'s> Session<'s> {
         if taken > 0 { Ok(taken) } else { Err(failure) }
     }
 
-    /// Counts the marks that the server did not take. What it refused three times is no longer sent: such entries were deleted there.
+    /// Counts the marks that the server did not set. A mark that it rejected three times is no longer sent, because the entry was
+    /// probably deleted there.
     fn drop_refused(
         &mut self,
         known: &KnownItems,
@@ -274,8 +277,8 @@ impl<'s> Session<'s> {
         self.write(dropped.into_values().collect())
     }
 
-    /// Sends the engine what the server changed and waits until the change is durable. A refusal is an error, and so is a write that
-    /// failed: what is not durable here must neither count as synced nor be sent.
+    /// Sends the engine a change that was made on the server, and waits until it is durable. Fails if the engine refuses the
+    /// change or if it cannot be written: a change that is not durable here must neither count as synced nor be sent.
     pub(super) fn ask(&self, request: Request) -> Result<(), SyncFailure> {
         self.handle.arrive(request).map_err(|fault| match fault {
             ArrivalFault::Ended(ended) => ended.into(),
@@ -284,7 +287,7 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Writes what arrived, and waits until it is durable.
+    /// Writes what has arrived, and waits until it is durable.
     pub(super) fn write(&mut self, syncs: Vec<FeedSync>) -> Result<(), SyncFailure> {
         if syncs.is_empty() {
             return Ok(());
@@ -302,10 +305,11 @@ impl<'s> Session<'s> {
     }
 }
 
-/// Number of entries of an account from which a server that lists none at all is not believed.
+/// Minimum number of entries of an account for which a server that lists no entries at all is considered faulty.
 const EMPTIED_MIN: usize = 5;
 
-/// Checks that a server whose entries are here lists at least one. A fault there must not look like a sync with nothing new.
+/// Returns an error if the server lists no entries although many of its entries are stored here. Such a fault must not look like
+/// a sync without changes.
 pub(super) fn check_emptied(lists_none: bool, known: &KnownItems) -> Result<(), SyncFailure> {
     let known = known.marks.len();
     if !lists_none || known < EMPTIED_MIN {

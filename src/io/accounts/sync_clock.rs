@@ -1,5 +1,5 @@
-//! Syncs accounts one by one while a reader or `watch` runs: at the start, at an interval, after marks, and when the user polls
-//! everything; and says in words what a sync did.
+//! Syncs accounts one by one while a reader or `watch` runs: at the start, at an interval, after marks were changed, and when the
+//! user polls all feeds. Also describes syncs in words.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,9 +22,9 @@ use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::SyncLine;
 
-/// Pause from the last of several marks to the sync that sends them.
+/// Pause after a change here, such as a mark, until it is sent. Changes in the meantime are sent with it.
 const AFTER_MARKS: Duration = Duration::from_secs(5);
-/// Longest pause after failures.
+/// Maximum pause after failures.
 const PAUSE_MAX: Duration = Duration::from_hours(8);
 /// Interval between checks whether an account was added.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
@@ -45,12 +45,12 @@ struct Schedule {
     next: Instant,
     /// Number of failed syncs in a row.
     failures: u32,
-    /// `true` if the user asked for the sync and hears why it fails.
+    /// Whether the user requested this sync, so that a failure is shown.
     is_asked: bool,
 }
 
 impl Schedule {
-    /// Applies a reason for a sync. After a failure, only the user makes the pause shorter.
+    /// Applies a trigger. After a failure, only a request of the user shortens the pause.
     fn pull_in(&mut self, trigger: Trigger, now: Instant) {
         match trigger {
             Trigger::Asked => (self.next, self.is_asked) = (now, true),
@@ -59,7 +59,7 @@ impl Schedule {
         }
     }
 
-    /// Notes the end of a sync. `every` is the usual interval.
+    /// Computes the time of the next sync after one has ended. `every` is the usual interval.
     fn ended(&mut self, failure: Option<FailureKind>, now: Instant, every: Duration) {
         let Some(kind) = failure else {
             *self = Self { next: now + every, failures: 0, is_asked: false };
@@ -80,20 +80,21 @@ impl Schedule {
     }
 }
 
-/// Starts the thread that syncs accounts until the loop ends. Without accounts it only looks now and then whether there is one.
+/// Starts the thread that syncs accounts until the main loop ends. Without accounts, it only checks from time to time whether one
+/// was added.
 pub fn start(handle: LoopHandle) {
     let (sender, triggers) = channel();
     watch(&handle, sender);
     let run = move || {
         let mut schedules = BTreeMap::new();
-        // The loop has ended, which ends this thread, too.
+        // Once the main loop has ended, this thread also ends.
         while run_once(&handle, &triggers, &mut schedules).is_ok() {}
     };
-    // Without this thread, accounts are synced by commands only.
+    // If the thread cannot be started, only commands sync accounts.
     std::thread::Builder::new().name("sync".into()).spawn(run).ok();
 }
 
-/// Sends a trigger for each change that the server should know.
+/// Sends a trigger for each change that should be sent to the server.
 fn watch(handle: &LoopHandle, sender: Sender<Trigger>) {
     let mut asked = None;
     handle.watch(Box::new(move |engine: &Engine, events: &[Event]| {
@@ -118,7 +119,7 @@ fn watch(handle: &LoopHandle, sender: Sender<Trigger>) {
     }));
 }
 
-/// Syncs the accounts that are due, and waits for the next trigger or time.
+/// Syncs the accounts that are due, then waits for a trigger or for the next time.
 fn run_once(
     handle: &LoopHandle,
     triggers: &Receiver<Trigger>,
@@ -129,7 +130,7 @@ fn run_once(
         let every = Duration::from_mins(engine.settings.sync.every_minutes.into());
         (AccountFile::of(&engine.settings), every, engine.offline)
     })?;
-    // An unreadable file is reported by the commands that need it.
+    // The commands that need the file report that it cannot be read.
     let accounts = file.as_ref().and_then(|file| file.read().ok()).unwrap_or_default();
     let now = clock::instant();
     if let Some(file) = &file {
@@ -144,7 +145,7 @@ fn run_once(
         }
         let Some(file) = &file else { continue };
         if !file.has(&account.name) {
-            // It was removed while another account was synced.
+            // The account was removed while another one was synced.
             continue;
         }
         let one = handle.another();
@@ -178,10 +179,10 @@ fn run_once(
     }
 }
 
-/// Lists the accounts in the reader, with their last syncs. The file is read again, because accounts can be added and removed during
-/// a sync.
+/// Shows the accounts with their last syncs in the reader. Reads the file again, because accounts may have been added or removed
+/// during a sync.
 fn show_accounts(handle: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnded> {
-    // What cannot be read is reported by the commands that need it. Without a file, it is unknown which accounts there are.
+    // The commands that need the file report that it cannot be read. If it is missing, it is not known which accounts there are.
     let Some(accounts) = file.read().ok().filter(|_| file.is_there()) else { return Ok(()) };
     let known = handle.look(|store| store.account_states()).unwrap_or_default();
     let fails = |name: &str| {
@@ -221,12 +222,12 @@ fn show_accounts(handle: &LoopHandle, file: &AccountFile) -> Result<(), LoopEnde
     })
 }
 
-/// The turn to sync.
+/// Allows one sync at a time.
 static TURN: Semaphore = Semaphore::const_new(1);
 /// Interval between checks whether another sync has ended.
 const TURN_LOOK: Duration = Duration::from_millis(50);
 
-/// Syncs an account and writes a line to its log, also if the sync fails.
+/// Syncs an account and writes a line to its log, even if the sync fails.
 pub fn sync(
     handle: &LoopHandle,
     file: &AccountFile,
@@ -234,7 +235,7 @@ pub fn sync(
     wish: SyncWish,
     progress: &Progress<'_>,
 ) -> Result<SyncLine, SyncFailure> {
-    // One sync at a time: a command waits for the sync of the reader and then does its own.
+    // Only one sync runs at a time. A command waits for the sync of the reader and then runs its own.
     let _turn = loop {
         if let Ok(turn) = TURN.try_acquire() {
             break turn;
@@ -288,14 +289,14 @@ pub fn sync(
     result.and_then(|()| Ok(noted.map(|()| line)?))
 }
 
-/// Shows in the reader how far a sync is.
+/// Shows the progress of a sync in the reader.
 fn show_progress(handle: &LoopHandle, progress: Option<SyncProgress>) {
     handle.do_later(move |host| {
         host.ask(Request::SyncProgress(progress), false);
     });
 }
 
-/// Pulls and sends.
+/// Pulls from the server and sends changes to it.
 fn run(session: &mut Session<'_>) -> Result<(), SyncFailure> {
     let changed_here = reconcile::read_streams(session)?;
     if session.whole || changed_here {
@@ -311,7 +312,7 @@ fn run(session: &mut Session<'_>) -> Result<(), SyncFailure> {
     Ok(())
 }
 
-/// Describes a sync: what it brought and what it cost.
+/// Describes the results of a sync and what it transferred.
 pub fn words(line: &SyncLine) -> String {
     let mut parts = Vec::new();
     if let Some(failure) = &line.failure {

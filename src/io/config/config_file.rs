@@ -1,5 +1,5 @@
-//! Reads the configuration file, determines the default folders of the program, and has the commented configuration with every key
-//! and its default.
+//! Reads the configuration file and determines the default folders of the program. Also contains the commented configuration with
+//! every key and its default.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub fn read(path: &Path, must_exist: bool) -> Result<Configured, InputFlaw> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             return with_credentials(Configured::default(), path);
         }
-        // The usual way to say that there is no configuration.
+        // Users name this file to start without a configuration.
         _ if path == Path::new("/dev/null") => String::new(),
         read => read.map_err(|error| cannot(system_words(&error)))?,
     };
@@ -255,7 +255,7 @@ impl ConfigDocument {
     }
 }
 
-/// Reads the colours of entries. Dates in their queries are those of UTC.
+/// Reads the colours of entries. Dates in their queries are in UTC.
 fn colour_rules(tables: &[ColourTable]) -> Result<Vec<ColourRule>, InputFlaw> {
     if tables.len() > COLOURS_MAX {
         return Err(flaw!("there can be at most {COLOURS_MAX} [[colours]]"));

@@ -1,6 +1,6 @@
-//! What requests to an origin send: `[[network.credentials]]` and `[[network.headers]]` of the configuration file (SPEC D.1), and
-//! `credentials.toml` next to it, with the logins that the user typed as part of feed addresses. Only the user can read files with
-//! secrets.
+//! The credentials and headers of requests to an origin: `[[network.credentials]]` and `[[network.headers]]` of the configuration
+//! file (SPEC D.1), and `credentials.toml` next to it, with the logins that the user typed as part of feed addresses. Only the
+//! user can read files with secrets.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -114,7 +114,7 @@ fn place(written: &str) -> Result<Url, InputFlaw> {
     Ok(url)
 }
 
-/// Headers that the program sets itself, because they state what it can decode, what it has, or how the connection is used.
+/// Headers that only the program sets, because they state what it can decode, what it already has, or how the connection is used.
 const RESERVED: [&str; 14] = [
     "a-im",
     "accept-encoding",
@@ -295,7 +295,7 @@ fn table(credentials: &Credentials) -> String {
 
 const BYTES_MAX: u64 = 1024 * 1024;
 
-/// Reads the text of a file. A missing file is empty.
+/// Reads the text of a file. If the file is missing, the text is empty.
 pub(in crate::io) fn read(path: &Path) -> Result<String, InputFlaw> {
     let text = match regular_files::read_text(path, BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
@@ -315,7 +315,7 @@ pub(in crate::io) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Resu
     })
 }
 
-/// Writes a file, and its folder if there is none.
+/// Writes a file. Creates its folder if it does not exist.
 pub(in crate::io) fn write(path: &Path, text: &str) -> io::Result<()> {
     create_private_folder(path.parent().unwrap_or(Path::new(".")))?;
     replace_private(path, text.as_bytes())

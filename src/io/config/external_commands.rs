@@ -95,7 +95,7 @@ pub(in crate::io) fn share_targets(
 /// The fields of `[open]` and `[share]`.
 pub(in crate::io) type CommandTable = BTreeMap<String, WrittenCommand>;
 
-/// Maximum number of files that are received at once.
+/// Maximum number of files that are downloaded at the same time.
 const PARALLEL_MAX: usize = 16;
 
 /// The fields of `[downloads]`.
@@ -111,7 +111,7 @@ pub(super) struct DownloadsTable {
     keep_played: Option<Lasting>,
 }
 
-/// A number of bytes per second, as users write it: `500k`, `2M`; 0 for no limit.
+/// A number of bytes per second as users write it, such as `500k` or `2M`; 0 means no limit.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
 struct ByteRate(u64);

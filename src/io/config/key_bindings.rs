@@ -1,5 +1,5 @@
-//! Parses `[keys]` of the configuration file, which assigns keys to commands, and own commands to keys or names; and words for
-//! errors in TOML files, with the most similar known name.
+//! Parses `[keys]` of the configuration file, which assigns keys to commands, and keys or names to the user's own commands. Also
+//! describes errors in TOML files, and suggests the most similar known name.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(in crate::io) type KeysTable = BTreeMap<Spanned<String>, Spanned<WrittenKeys
     expecting = "keys must be text like \"g d\", several: [\"x\", \"Ctrl-x\"], or steps: { run = [\"mpv\", \"{link}\"] }"
 )]
 pub(in crate::io) enum WrittenKeys {
-    // Several steps are tried first, because a list of texts could also be read as the fields of a program to run.
+    // Try the variant with several steps first, because a list of texts could also be read as the fields of a program to run.
     Several(Vec<WrittenStep>),
     One(WrittenStep),
 }
@@ -116,7 +116,7 @@ fn listed(value: WrittenKeys) -> Vec<WrittenStep> {
     }
 }
 
-/// Adds the steps that are written, those of `then` after the program.
+/// Adds the steps in the order in which they are written. The steps of `then` follow the program.
 fn add_steps(written: Vec<WrittenStep>, steps: &mut Vec<KeyStep>) -> Result<(), InputFlaw> {
     for step in written {
         match step {

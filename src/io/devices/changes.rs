@@ -1,5 +1,6 @@
-//! What a device changes. Each request is a step in the log of the device, written before the change, so that nothing is changed that
-//! cannot be taken back. It is on nobody else's undo stack.
+//! Carries out the changes that a device requests. Each change becomes a step in the log of the device, so that it can be undone.
+//! The step is written before the change, except for a new subscription, whose number is known only afterwards. The steps are not
+//! part of the user's undo stack.
 
 use backissue_core::accounts::served::{self, ServedCall, Stream, StreamWanted, TagEdit};
 use backissue_core::feed::text::counted_words;
@@ -21,11 +22,11 @@ use crate::io::clock;
 use crate::io::loop_handle::{ArrivalFault, LoopHandle};
 use crate::io::store::{DeviceChange, DeviceStep};
 
-/// Most addresses that a device adds in an hour.
+/// Maximum number of subscriptions that a device adds in an hour.
 const ADDED_MAX: usize = 20;
-/// Most feeds that a device removes in a day.
+/// Maximum number of feeds that a device removes in a day without asking the user.
 const REMOVED_MAX: usize = 5;
-/// Longest address, in bytes.
+/// Maximum length of an address, in bytes.
 const URL_MAX: usize = 2_048;
 /// The answer to a change that was carried out.
 const OK: &str = "OK";
@@ -94,7 +95,7 @@ pub(super) fn carry_out(
     Ok(OK.to_owned())
 }
 
-/// Writes a step into the log of a device.
+/// Adds a step to the log of a device. Returns the time by which the step is known.
 fn note(
     handle: &LoopHandle,
     device: &str,
@@ -110,7 +111,7 @@ fn note(
     Ok(at)
 }
 
-/// Takes a step out of the log of a device.
+/// Removes a step from the log of a device.
 fn forget(handle: &LoopHandle, device: &str, at: DateTime<Utc>) -> Result<(), ReplyFault> {
     let device = device.to_owned();
     handle.look(move |store| {
@@ -122,7 +123,7 @@ fn forget(handle: &LoopHandle, device: &str, at: DateTime<Utc>) -> Result<(), Re
     Ok(())
 }
 
-/// Writes a step into the log of a device and carries it out. What was refused or could not be written is no step.
+/// Adds a step to the log of a device and carries it out. A change that was refused or could not be written leaves no step.
 fn take_step(
     handle: &LoopHandle,
     device: &str,
@@ -157,7 +158,7 @@ fn edit(
                 (named.map(|filter| filter.id).collect::<Vec<_>>(), is_folder)
             })?;
             if is_folder {
-                // An entry cannot have the label of a name that is a folder: lists would mix both.
+                // An entry cannot get a label with the name of a folder, because lists would mix both.
                 return Ok(());
             }
             let keys = handle.look(move |store| {
@@ -175,7 +176,7 @@ fn edit(
     }
 }
 
-/// Sets or clears a mark, as the reader's own keys do.
+/// Sets or removes a mark, as the keys in the reader do.
 pub(super) fn mark(
     handle: &LoopHandle,
     device: &str,
@@ -207,7 +208,7 @@ fn mark_all(
             without: vec![Stream::Read],
             since: None,
             until: None,
-            // What arrived later was not on the screen of the device.
+            // Entries that arrived later were not on the screen of the device.
             after: until.checked_add(1),
             oldest_first: false,
             count: usize::MAX,
@@ -234,7 +235,7 @@ fn named_feed(engine: &Engine, stream: &Stream) -> Option<FeedKey> {
     engine.feeds.contains_key(&key).then_some(key)
 }
 
-/// Counts what a device did since a time.
+/// Counts the changes of a kind that a device has made since a time.
 fn done_since(
     handle: &LoopHandle,
     device: &str,
@@ -246,7 +247,7 @@ fn done_since(
     Ok(records.get(&device).map_or(0, |record| record.count(since, is_kind)))
 }
 
-/// Subscribes to an address of the web. What the address answers is not told to the device.
+/// Subscribes to a web address. The device does not learn what the address answers.
 fn subscribe(
     handle: &LoopHandle,
     device: &str,
@@ -314,7 +315,7 @@ fn unsubscribe(handle: &LoopHandle, device: &str, stream: Stream) -> Result<(), 
     take_step(handle, device, vec![change], Request::Unsubscribe(feed))
 }
 
-/// Moves a feed between folders. `FreshRSS` has one folder a feed, so a new one alone takes the place of the first.
+/// Moves a feed between folders. In `FreshRSS`, a feed has one folder, so a new folder without an old one replaces the first tag.
 fn move_tags(tags: &mut Vec<String>, into: &[String], from: &[String]) {
     if from.is_empty() && !into.is_empty() && !tags.is_empty() {
         tags.remove(0);
@@ -323,7 +324,7 @@ fn move_tags(tags: &mut Vec<String>, into: &[String], from: &[String]) {
     tags.splice(0..0, into.iter().cloned());
 }
 
-/// Changes titles and tags of feeds, as one step. `change` returns whether it is to change the feed.
+/// Changes titles and tags of feeds in one step. `change` returns whether to change the feed.
 fn arrange(
     handle: &LoopHandle,
     device: &str,
@@ -349,7 +350,8 @@ fn arrange(
     take_step(handle, device, changes, Request::Together(requests.collect()))
 }
 
-/// Takes back the last step of a device. Returns what it was; `None` if there is no step. The error is a sentence.
+/// Undoes the last step of a device, or cancels a removal that waits for the user. Returns a description of what was undone, or
+/// `None` if there is nothing to undo.
 pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
     let name = device.to_owned();
     let asked = handle.visit(move |host| held_removals::words(host.engine(), &name))?;
@@ -360,7 +362,8 @@ pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, 
     undo_step(handle, device, None)
 }
 
-/// Takes back the last step of a device; if a time is given, only if the step is of that time.
+/// Undoes the last step of a device. If `of` is a time, does this only if the step has that time. Returns a description of the
+/// step.
 pub(super) fn undo_step(
     handle: &LoopHandle,
     device: &str,
@@ -400,7 +403,7 @@ fn last(handle: &LoopHandle, device: &str) -> Result<Option<DeviceStep>, ReplyFa
     Ok(record.and_then(|mut record| record.steps.pop()))
 }
 
-/// Returns the time of the last step of a device, and the step in words.
+/// Returns the time of the last step of a device, and its description.
 pub(super) fn last_step(
     handle: &LoopHandle,
     device: &str,

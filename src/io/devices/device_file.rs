@@ -1,5 +1,5 @@
-//! `devices.toml` next to the configuration file: the devices that may read the store, with hashes of their secrets. A password is shown
-//! once, when it is made. It is random, so that a plain hash of it tells nothing.
+//! `devices.toml` next to the configuration file: the devices that may read the store, with hashes of their secrets. A password
+//! is shown only once, when it is generated. It is random, so a plain hash does not reveal it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -16,20 +16,20 @@ use crate::io::system::system_words;
 
 const NAME: &str = "devices.toml";
 const HEAD: &str = "# Devices that may sync. backissue writes this file with 'backissue device'; keep it private.\n\n";
-/// Where the system gives random bytes.
+/// File from which the system's random bytes are read.
 const RANDOM: &str = "/dev/urandom";
 /// Number of random bytes of a password: 128 bits.
 const SECRET_BYTES: usize = 16;
-/// Most characters of a name.
+/// Maximum number of characters in a name.
 const NAME_MAX: usize = 40;
-/// Most devices.
+/// Maximum number of devices.
 const DEVICES_MAX: usize = 100;
 
 /// A device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// Its name, which is unique, and its user name at the login.
+    /// Its name, which is unique and is also its user name for the login.
     pub name: String,
     /// SHA-256 of its password.
     password: String,
@@ -49,7 +49,7 @@ fn hash(text: &str) -> String {
     sha256_digits(text.as_bytes())
 }
 
-/// Returns a password as it is compared: people type it with other separators and in capitals.
+/// Returns a password in the form that is compared, because people type it with other separators and in capitals.
 fn plain(password: &str) -> String {
     password
         .chars()
@@ -58,12 +58,12 @@ fn plain(password: &str) -> String {
         .collect()
 }
 
-/// Returns the token of a device with this password, so that no token has to be stored.
+/// Computes the token of a device from its password, so that no token has to be stored.
 fn token_of(password: &str) -> String {
     hash(&format!("token of {}", plain(password)))
 }
 
-/// Returns what a device sends along with changes. It is no secret: what counts is the token in the header.
+/// Returns the value that a device sends with each change. It is not secret, because the token in the header is checked.
 pub fn action_token(token: &str) -> String {
     hash(&format!("action of {token}"))
 }
@@ -73,7 +73,7 @@ pub fn action_token(token: &str) -> String {
 pub struct DeviceFile(PathBuf);
 
 impl DeviceFile {
-    /// Returns the file for these settings; `None` without a folder for the configuration.
+    /// Returns the file for these settings, or `None` if there is no folder for the configuration.
     pub fn of(settings: &Settings) -> Option<Self> {
         let credentials = settings.network.credentials_file.as_deref()?;
         Some(Self(credentials.with_file_name(NAME)))
@@ -84,7 +84,7 @@ impl DeviceFile {
         &self.0
     }
 
-    /// Reads the devices. A missing file has none. The error is a sentence.
+    /// Reads the devices. If the file is missing, there are none. The error is a sentence.
     pub fn read(&self) -> Result<Vec<Device>, InputFlaw> {
         let text = credentials::read(&self.0)?;
         Ok(credentials::parse::<DeviceDocument>(&self.0, &text)?.device)
@@ -98,7 +98,7 @@ impl DeviceFile {
         written.map_err(|error| cannot(&system_words(&error)))
     }
 
-    /// Adds a device. Returns its password. The error is a sentence.
+    /// Adds a device and returns its password. The error is a sentence.
     pub fn add(&self, name: &str, now: DateTime<Utc>) -> Result<String, InputFlaw> {
         let is_usual = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_usual) {
@@ -131,7 +131,7 @@ impl DeviceFile {
         Ok(password)
     }
 
-    /// Removes a device. From then on its token is worth nothing. The error is a sentence.
+    /// Removes a device, whose token then is no longer valid. The error is a sentence.
     pub fn remove(&self, name: &str) -> Result<(), InputFlaw> {
         let mut devices = self.read()?;
         let before = devices.len();
@@ -142,7 +142,7 @@ impl DeviceFile {
         self.write(devices)
     }
 
-    /// Returns the token of a device that logs in; `None` if there is no such device, or the password is another one.
+    /// Returns the token of a device that logs in, or `None` if there is no such device or the password is wrong.
     pub fn log_in(&self, name: &str, password: &str) -> Result<Option<String>, InputFlaw> {
         let wanted = hash(&plain(password));
         let devices = self.read()?;

@@ -1,4 +1,4 @@
-//! From a request of a device to its answer.
+//! Processes the request of a device and returns the answer.
 
 use backissue_core::accounts::served;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -10,12 +10,12 @@ use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::store::{DeviceRecord, Store, StoreError};
 
-/// Time after which it is noted again that a device was seen: each note is a write.
+/// Minimum time between two notes that a device was seen. Each note writes to the store.
 const SEEN_AGAIN: TimeDelta = TimeDelta::minutes(10);
-/// Number of entries that get their numbers in one piece.
+/// Number of entries that get their numbers in one job.
 const NUMBERS_AT_ONCE: usize = 4_096;
 
-/// Answers a device. An error means that this process no longer has the store.
+/// Answers a device. Returns an error if this process no longer has the store.
 pub fn reply(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
     match answer(handle, call) {
         Ok(reply) | Err(ReplyFault::Refused(reply)) => Ok(reply),
@@ -23,7 +23,7 @@ pub fn reply(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, Loop
     }
 }
 
-/// Takes back the last change of a device. Returns it in words; `None` if there is none. The error is a sentence.
+/// Undoes the last change of a device. Returns its description, or `None` if there is none. The error is a sentence.
 pub fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, String> {
     changes::undo(handle, device).map_err(|fault| match fault {
         ReplyFault::Ended(ended) => ended.to_string(),
@@ -63,8 +63,8 @@ fn note_seen(store: &mut Store, device: &str, now: DateTime<Utc>) -> Result<(), 
     store.change_device(device, now, seen).map(drop)
 }
 
-/// Notes that a device was seen, gives numbers to new entries, and waits until they are durable: a number that a device has is never
-/// given again. In pieces that are short enough for the reader's keys.
+/// Notes that a device was seen, and gives numbers to new entries. Waits until the numbers are durable, so that a number that a
+/// device has is never given again. Works in short jobs, so that the keys of the reader need not wait.
 fn prepare(handle: &LoopHandle, device: &str) -> Result<(), ReplyFault> {
     let (now, device) = (clock::now(), device.to_owned());
     let mut found = handle.look(move |store| {

@@ -1,5 +1,5 @@
-//! What a device meets first: the login, the check of its token, and the process that has the store, which may be another one than the
-//! one that listens. The listener stays while readers take the store and give it back.
+//! The first steps for each request of a device: the login, the check of the token, and finding the process that has the store.
+//! That process may be another one than the listening process, which keeps its port while other processes take over the store.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,19 +25,19 @@ use crate::io::store::owner_socket;
 
 /// Path of the API, where clients of `FreshRSS` look for it.
 pub const API_PATH: &str = "/api/greader.php";
-/// Longest body of a request: ten thousand ids.
+/// Maximum size of the body of a request in bytes, enough for ten thousand ids.
 pub const BODY_MAX: usize = 1024 * 1024;
-/// Longest wait for a process that has the store, while it changes hands.
+/// How long to wait for a process that has the store, for instance while the store is handed over.
 const STORE_WAIT: Duration = Duration::from_secs(30);
 const STORE_PAUSE: Duration = Duration::from_millis(20);
-/// Wrong passwords and tokens from one address until it has to wait, and how long they count.
+/// Number of wrong passwords and tokens from one address after which the address must wait, and the time for which each counts.
 const WRONG_MAX: usize = 10;
 const WRONG_TIME: Duration = Duration::from_mins(1);
-/// Most addresses whose wrong passwords are counted.
+/// Maximum number of addresses whose wrong passwords are counted.
 const WRONG_FROM_MAX: usize = 1_000;
 /// Minimum size in bytes of an answer that is compressed.
 const GZIP_BYTES_MIN: usize = 512;
-/// The command line that asks the process that has the store.
+/// The command line that is sent to the process that has the store.
 const ASK_OWNER: [&str; 3] = ["backissue", "device", "answer"];
 
 /// Answers devices.
@@ -45,7 +45,7 @@ const ASK_OWNER: [&str; 3] = ["backissue", "device", "answer"];
 pub struct DeviceServer {
     file: DeviceFile,
     data: PathBuf,
-    /// The store, while this process has it.
+    /// Handle to the store while this process has it, otherwise `None`.
     store: watch::Sender<Option<LoopHandle>>,
     wrong: watch::Sender<BTreeMap<IpAddr, Vec<Instant>>>,
     settings: ServeSettings,
@@ -63,7 +63,7 @@ impl DeviceServer {
         self.store.send_replace(handle);
     }
 
-    /// Answers a request. It may wait for the store.
+    /// Answers a request. This may wait for the store.
     pub fn answer(&self, request: &PublisherRequest) -> PublisherAnswer {
         let mut answer = self.answered(request);
         if answer.body.len() >= GZIP_BYTES_MIN
@@ -113,7 +113,7 @@ impl DeviceServer {
             return PublisherAnswer::plain(404, "nothing is here\n");
         };
         let Some((device, token)) = self.let_in(request) else { return self.refuse(request) };
-        // As with FreshRSS, clients may leave it out: what counts is the header.
+        // As with FreshRSS, clients may omit this token, because the token in the header is checked.
         let given = form.as_deref().and_then(|form| field(form, "T")).unwrap_or_default();
         if !["", "x", &action_token(&token)].contains(&given.as_str()) {
             return self.refuse(request);
@@ -144,7 +144,7 @@ impl DeviceServer {
         let (Some(name), Some(password)) = (field(form, "Email"), field(form, "Passwd")) else {
             return PublisherAnswer::plain(400, "the name or the password is missing\n");
         };
-        // A file that cannot be read lets nobody in.
+        // If the file cannot be read, nobody can log in.
         match self.file.log_in(&name, &password) {
             Ok(Some(token)) => {
                 let value = format!("{name}/{token}");
@@ -162,7 +162,7 @@ impl DeviceServer {
         is_valid.then(|| (name.to_owned(), token.to_owned()))
     }
 
-    /// Answers a browser. Everything but the login needs the cookie.
+    /// Answers a browser. Every page except the login requires the cookie.
     fn page(
         &self,
         request: &PublisherRequest,
@@ -215,7 +215,7 @@ impl DeviceServer {
     fn log_in_browser(&self, request: &PublisherRequest, form: &str) -> PublisherAnswer {
         let given = |name| field(form, name).unwrap_or_default();
         let (name, password) = (given("Email"), given("Passwd"));
-        // A file that cannot be read lets nobody in.
+        // If the file cannot be read, nobody can log in.
         if let Ok(Some(token)) = self.file.log_in(name.trim(), &password) {
             let value = format!("{}/{token}", name.trim());
             let mut answer = page_gate::lead_to("./");
@@ -229,7 +229,7 @@ impl DeviceServer {
         html_page(401, page_html::login("That is not the password of this device."))
     }
 
-    /// Returns a picture of an entry. Only pictures that are stored here are shown; no other server is asked.
+    /// Returns a picture of an entry. Only stored pictures are shown; none is fetched.
     fn picture(&self, query: &str) -> PublisherAnswer {
         let cache = PictureCache::beside(&self.data);
         let found = field(query, "of").and_then(|name| cache.find_named(&name));
@@ -241,18 +241,18 @@ impl DeviceServer {
         PublisherAnswer { status: 200, headers, body }
     }
 
-    /// Returns where a request comes from: what the web server in front states last, if one is named.
+    /// Returns the address of the client. If the request comes from the configured proxy, this is the last address in its header.
     fn client(&self, request: &PublisherRequest) -> IpAddr {
         let is_proxy = self.settings.proxy == Some(request.from);
-        // The last one is of the web server; the others can be of anybody.
+        // The proxy adds the last address. Anybody can have written the others.
         let stated = request.headers.iter().rev().find(|(name, _)| name == "x-forwarded-for");
         let last = stated.filter(|_| is_proxy);
         let last = last.and_then(|(_, list)| list.rsplit(',').next()?.trim().parse().ok());
         last.unwrap_or(request.from)
     }
 
-    /// Counts a wrong password or token. Returns whether there were too many of this client. Only these are limited; who has a valid one
-    /// never waits for others.
+    /// Counts a wrong password or token. Returns whether this client has sent too many. Only wrong ones are limited, so a client
+    /// with a valid token never has to wait.
     fn count_wrong(&self, request: &PublisherRequest) -> bool {
         let (from, now) = (self.client(request), clock::instant());
         // If too many addresses are wrong at once, a new one has to wait, too.
@@ -287,7 +287,7 @@ impl DeviceServer {
         answer
     }
 
-    /// Asks the process that has the store. Requests can be repeated: each names the state that it wants.
+    /// Sends the request to the process that has the store. It may be sent again, because each request states the wanted result.
     fn ask(&self, call: &DeviceCall) -> DeviceReply {
         let began = clock::instant();
         loop {

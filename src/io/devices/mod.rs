@@ -1,4 +1,4 @@
-//! The reader's own devices, which read the store over the network: their passwords, what they may ask, and the answers.
+//! The user's devices, which read the store over the network: their passwords, their requests, and the answers.
 
 mod changes;
 pub mod device_file;

@@ -1,5 +1,5 @@
-//! The requests of browsers, answered from the store of the process that has it open: lists of entries, an entry, why a feed is polled
-//! when it is and what is missing of its history, and marks. Only a form changes something: not even reading an entry marks it.
+//! Answers the requests of browsers from the store of the process that has it open: lists of entries, an entry, the plan and the
+//! gaps of a feed, and marks. Only a form changes anything; opening an entry does not mark it as read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ use crate::view::panes::entry_lines;
 /// Number of entries on a page.
 const ROWS: usize = 50;
 
-/// Answers a browser that was let in; `token`: by which its forms are known.
+/// Answers a browser that is logged in. `token` identifies its forms.
 pub(super) fn answer(
     handle: &LoopHandle,
     call: &DeviceCall,
@@ -49,14 +49,14 @@ pub(super) fn answer(
     Ok(DeviceReply { status: 200, text })
 }
 
-/// A list that a browser asks for.
+/// A list that a browser requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ListAsked {
     show: Option<String>,
     tag: Option<String>,
     feed: Option<FeedKey>,
     search: Option<String>,
-    /// The last entry of the page before.
+    /// The last entry of the previous page.
     after: Option<EntryKey>,
 }
 
@@ -73,7 +73,7 @@ impl ListAsked {
         }
     }
 
-    /// Returns the query that names the list.
+    /// Returns the list as a query of an address.
     fn written(&self) -> String {
         let feed = self.feed.map(|feed| feed.0.to_string());
         let after = self.after.map(|key| key.to_string());
@@ -106,7 +106,8 @@ impl ListAsked {
         Self { show: Some(show.to_owned()), ..Self::default() }
     }
 
-    /// Returns which entries are listed: unless the list says so, the unread ones of all feeds or of a tag, and all of a feed or a search.
+    /// Returns which entries are listed. If the query does not say it, these are the unread entries of all feeds or of a tag, and
+    /// all entries of a feed or a search.
     fn shown(&self) -> Show {
         let is_whole = self.feed.is_some() || self.search.is_some();
         match self.show.as_deref() {
@@ -189,7 +190,7 @@ impl ListAsked {
     }
 }
 
-/// Returns why a feed is polled when it is, and what is known and missing of its history. Addresses are without secrets.
+/// Returns why a feed is polled when it is, and what is known about its history. Addresses contain no secrets.
 fn why(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Vec<String> {
     let plan = learn::explained(engine, feed.key, now);
     let plan = plan.map(|plan| schedule::plan_lines(&feed.state.facts, &plan, now, engine.zone));
@@ -230,7 +231,7 @@ fn list(handle: &LoopHandle, call: &DeviceCall, token: &str) -> Result<String, R
         }
     };
     if matches!(&query.scope, Scope::Found(found) if found.has_words()) {
-        // If the index cannot be written, entries that are in it are still found.
+        // If the index cannot be written, the search still finds entries that are already in it.
         handle.wait_until_indexed(|_| {}).ok();
     }
     let after = asked.after;
@@ -320,7 +321,7 @@ fn entry(handle: &LoopHandle, query: &str, token: &str) -> Result<String, ReplyF
     Ok(page_html::entry(&shown, token))
 }
 
-/// Sets a mark of the entries in a form, as a step of the device, or takes back its last step. Returns the page to show next.
+/// Sets a mark of the entries in a form as a step of the device, or undoes its last step. Returns the page to show next.
 fn mark(handle: &LoopHandle, device: &str, form: &str) -> Result<String, ReplyFault> {
     let set = field(form, "set").unwrap_or_default();
     let place = ListAsked::read(&field(form, "in").unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Who may see the page for browsers, and what every answer to a browser forbids it. A browser carries requests of other sites, too, and
-//! sends the cookie by itself, unlike an app.
+//! Checks who may see the pages for browsers, and restricts what a browser may do with the answers. Unlike an app, a browser also
+//! sends requests that come from other sites, and adds the cookie automatically.
 
 use std::net::IpAddr;
 
@@ -9,8 +9,8 @@ use crate::io::publisher::server::{PublisherAnswer, PublisherRequest};
 const COOKIE: &str = "backissue";
 /// How long a browser stays logged in, in seconds: a month.
 const COOKIE_SECONDS: u32 = 30 * 86_400;
-/// Headers of every answer to a browser. `same-origin` sends no referrer to other sites; `no-referrer` would also make browsers send
-/// `Origin: null` with our own forms, and then nothing could be compared.
+/// Headers of every answer to a browser. With `same-origin`, no referrer is sent to other sites. `no-referrer` cannot be used,
+/// because browsers would then send `Origin: null` with our own forms, and their origin could not be checked.
 const HEADERS: [(&str, &str); 4] = [
     (
         "content-security-policy",
@@ -21,7 +21,7 @@ const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// Adds the headers of every answer to a browser.
+/// Adds the headers that every answer to a browser has.
 pub(super) fn sealed(mut answer: PublisherAnswer) -> PublisherAnswer {
     answer.headers.extend(HEADERS.map(|(name, value)| (name.to_owned(), value.to_owned())));
     answer
@@ -34,14 +34,14 @@ fn host_name(host: &str) -> String {
     name.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
 
-/// Checks whether a request names this server. Any other name may be one that a stranger's name server leads here, so that the pages of
-/// the stranger could read ours. An address in digits cannot be led anywhere.
+/// Checks whether the host in a request is a name of this server. An attacker could let another name point to this server, so
+/// that pages of the attacker could read ours. A numeric address cannot be redirected in this way.
 pub(super) fn is_own_host(request: &PublisherRequest, hosts: &[String]) -> bool {
     let name = host_name(request.header("host").unwrap_or_default());
     name.parse::<IpAddr>().is_ok() || name == "localhost" || hosts.contains(&name)
 }
 
-/// Checks that a form is not of another site. A text browser states no origin; its forms are known by their token.
+/// Checks that a form does not come from another site. Text browsers send no origin; their forms are identified by the token.
 pub(super) fn is_own_form(request: &PublisherRequest, hosts: &[String]) -> bool {
     let is_own = |origin: &str| {
         let host = origin.split_once("://").map(|(_, host)| host).unwrap_or_default();
@@ -59,7 +59,7 @@ pub(super) fn session(request: &PublisherRequest) -> Option<(String, String)> {
     Some((name.to_owned(), token.to_owned()))
 }
 
-/// Returns the header that sets the cookie; without a value, the one that removes it.
+/// Returns the header that sets the cookie, or that removes it if there is no value.
 pub(super) fn cookie(request: &PublisherRequest, value: Option<&str>) -> (String, String) {
     let has_tls = request.header("x-forwarded-proto") == Some("https")
         || request.header("origin").is_some_and(|origin| origin.starts_with("https://"));
@@ -70,7 +70,7 @@ pub(super) fn cookie(request: &PublisherRequest, value: Option<&str>) -> (String
     ("set-cookie".to_owned(), text)
 }
 
-/// Returns an answer that leads the browser to another of our pages.
+/// Returns an answer that redirects the browser to another of our pages.
 pub(super) fn lead_to(place: &str) -> PublisherAnswer {
     let headers = vec![("location".to_owned(), place.to_owned())];
     PublisherAnswer { status: 303, headers, body: Vec::new() }

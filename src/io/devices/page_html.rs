@@ -1,5 +1,5 @@
-//! The markup of the page for browsers: HTML without scripts, for phones and for text browsers. Everything that comes from publishers is
-//! escaped here, except the texts of entries, which `html::xhtml` wrote again from what the screen shows.
+//! The markup of the pages for browsers: HTML without scripts, for phones and text browsers. All text of publishers is escaped
+//! here, except the texts of entries, which are already clean markup of `html::xhtml`.
 
 use std::fmt::Write as _;
 
@@ -12,22 +12,22 @@ pub(super) const STYLE: &str = include_str!("../../../assets/page.css");
 #[derive(Debug, Default)]
 pub(super) struct ListShown {
     pub heading: String,
-    /// What was searched for.
+    /// The text of the search.
     pub searched: String,
-    /// The lists that can be opened from every page: text, address, and whether it is this one.
+    /// Links to other lists, shown on every page: text, address, and whether it is the current list.
     pub lists: Vec<(String, String, bool)>,
-    /// The tags with their numbers of unread entries, and their addresses.
+    /// Links to tags: the name with the number of unread entries, the address, and whether it is the current list.
     pub tags: Vec<(String, String, bool)>,
     /// Why the feed of the list is polled when it is, and what is missing of its history.
     pub why: Vec<String>,
     pub rows: Vec<RowShown>,
-    /// What is said if there is no row.
+    /// Text that is shown if there are no rows.
     pub empty: String,
     /// Address of the next page.
     pub older: Option<String>,
-    /// The last step of the device, which can be taken back: its time, and what it was.
+    /// The last step of the device, which can be undone: its time and its description.
     pub undo: Option<(String, String)>,
-    /// This list as a query, to come back to.
+    /// This list as a query, used to return to it.
     pub place: String,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum RowShown {
 pub(super) struct EntryShown {
     pub key: String,
     pub title: String,
-    /// Its inside, as markup that was written by `html::xhtml`.
+    /// The text of the entry, as markup from `html::xhtml`.
     pub markup: String,
     pub labels: Vec<String>,
     pub is_leftward: bool,
@@ -52,7 +52,7 @@ pub(super) struct EntryShown {
     pub is_starred: bool,
     pub feed: (String, String),
     pub why: Vec<String>,
-    /// The list that it was opened from, as a query.
+    /// The list from which the entry was opened, as a query.
     pub place: String,
 }
 
@@ -66,7 +66,7 @@ fn document(title: &str, body: &str) -> String {
     )
 }
 
-/// Returns the page that asks who is there.
+/// Returns the login page. `told` is a message, or empty.
 pub(super) fn login(told: &str) -> String {
     let told =
         if told.is_empty() { String::new() } else { format!("<p class=\"told\">{told}</p>\n") };
@@ -86,7 +86,7 @@ fn links(lists: &[(String, String, bool)]) -> String {
     lists.iter().map(link).collect()
 }
 
-/// Returns a form with one button. Each form has the token by which it is known to be one of ours.
+/// Returns a form with one button. Each form contains the token that identifies it as one of ours.
 fn button(action: &str, token: &str, fields: &[(&str, &str)], (set, text): (&str, &str)) -> String {
     let hidden = |(name, value): &(&str, &str)| {
         format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">", escaped_attribute(value))
@@ -97,7 +97,7 @@ fn button(action: &str, token: &str, fields: &[(&str, &str)], (set, text): (&str
     )
 }
 
-/// Returns the reasons, the first of which is always seen.
+/// Returns the list of reasons, of which the first is always visible.
 fn reasons(why: &[String]) -> String {
     let Some((first, more)) = why.split_first() else { return String::new() };
     let item = |line: &String| format!("<li>{}</li>\n", escaped_text(line));
@@ -167,7 +167,7 @@ fn row_markup(row: &RowShown, place: &str) -> String {
     }
 }
 
-/// Returns a value as it is written in a query.
+/// Encodes a value for a query.
 pub(super) fn query_value(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
@@ -247,7 +247,7 @@ mod tests {
             "t",
         );
         for page in [list, entry, login("")] {
-            // In a text a quotation mark is harmless; in an attribute it would end it.
+            // A quotation mark is harmless in a text. In an attribute, it would end the value.
             let ended = "\"&lt;script&gt;x()&lt;/script&gt; &lt;b&gt; \"";
             for markup in ["<script", "<b>", ended, "style=", "onclick"] {
                 assert!(!page.contains(markup), "{markup}: {page}");

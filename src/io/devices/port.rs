@@ -1,4 +1,4 @@
-//! The port at which devices are served. It stays open while the store changes hands.
+//! The port for devices. It stays open while the store is handed over to other processes.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -14,20 +14,20 @@ use crate::engine::settings::Settings;
 use crate::io::publisher::server::Publisher;
 use crate::io::system::system_words;
 
-/// An open port. It is served by a thread of its own until this is dropped.
+/// An open port. A thread serves it until this value is dropped.
 #[derive(Debug)]
 pub struct DevicePort {
     /// Answers the requests.
     pub server: Arc<DeviceServer>,
     /// Address of the page for browsers, without a slash at its end.
     pub base: String,
-    /// What the user should know about it.
+    /// Notes about the port for the user.
     pub notes: Vec<&'static str>,
     /// Closes the port when it is dropped.
     _open: oneshot::Sender<()>,
 }
 
-/// Reads the address at which devices are served: a port of this machine, or an address with a port.
+/// Reads the address of the port: the number of a port of this machine, or an IP address with a port.
 pub fn read_address(typed: &str) -> Result<SocketAddr, InputFlaw> {
     let of_port = |port| (Ipv4Addr::LOCALHOST, port).into();
     let read = typed.parse().map(of_port).or_else(|_| typed.parse());
@@ -37,7 +37,7 @@ pub fn read_address(typed: &str) -> Result<SocketAddr, InputFlaw> {
 }
 
 impl DevicePort {
-    /// Opens the port. The error is a sentence.
+    /// Opens the port and starts its thread. The error is a sentence.
     pub fn open(
         settings: &Settings,
         data: PathBuf,
@@ -82,7 +82,7 @@ impl DevicePort {
         Ok(Self { server, base, notes, _open: open })
     }
 
-    /// Returns the address that an app needs.
+    /// Returns the address to enter in an app.
     pub fn api(&self) -> String {
         format!("{}{API_PATH}", self.base)
     }

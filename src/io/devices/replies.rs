@@ -1,5 +1,5 @@
-//! The answers to what a device asks, from the store of the process that has it open. Lists are read on the store's thread, in pieces
-//! that are short enough for the reader's keys.
+//! Answers the requests of devices from the store of the process that has it open. Lists are read on the store's thread, in jobs
+//! that are short enough not to delay the keys of the reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -28,17 +28,17 @@ use crate::io::loop_handle::{ArrivalFault, LoopHandle};
 use crate::io::store::{EntriesWanted, EntryTest, NumberedEntries, StoreError};
 use crate::view::html::{self, InBook};
 
-/// Number of entries to read from the store at once.
+/// Number of entries that are read from the store at once.
 const SLICE: usize = 256;
-/// Number of feeds to look at in one piece.
+/// Number of feeds whose entries are searched in one job.
 const FEEDS_AT_ONCE: usize = 500;
-/// Longest text of an entry, as in `FreshRSS`, and of the texts of an answer, in bytes.
+/// Maximum length in bytes of the text of an entry, as in `FreshRSS`, and of all texts in an answer.
 const TEXT_BYTES_MAX: usize = 500_000;
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Microseconds of a second.
+/// Number of microseconds in a second.
 const MICROSECONDS: i64 = 1_000_000;
 
-/// A request of a device that was let in.
+/// A request of a device that has logged in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceCall {
     /// Name of the device.
@@ -48,7 +48,7 @@ pub struct DeviceCall {
     pub query: String,
     /// The form, if it is a POST.
     pub form: Option<String>,
-    /// By which forms are known to be ours, if a browser asks.
+    /// The token that identifies our forms, if a browser sent the request.
     pub page: Option<String>,
 }
 
@@ -59,10 +59,10 @@ pub struct DeviceReply {
     pub text: String,
 }
 
-/// Why there is no answer, or another one.
+/// Why a request is not answered as usual.
 #[derive(Debug)]
 pub(super) enum ReplyFault {
-    /// The process no longer has the store: another one can answer.
+    /// This process no longer has the store, so another process must answer.
     Ended(LoopEnded),
     Refused(DeviceReply),
 }
@@ -84,7 +84,7 @@ impl From<StoreError> for ReplyFault {
         if let StoreError::Ended(ended) = error {
             Self::Ended(ended)
         } else {
-            // The sentence names folders of this machine, which are no business of a device.
+            // The error contains paths of this machine, which the device must not see.
             Self::refused(503, "the store cannot be used at the moment")
         }
     }
@@ -100,7 +100,7 @@ impl From<ArrivalFault> for ReplyFault {
     }
 }
 
-/// Answers a request that changes nothing; `None` if it is one that changes something.
+/// Answers a request that changes nothing. Returns `None` for a request that changes something.
 pub(super) fn read(handle: &LoopHandle, asked: &ServedCall) -> Result<Option<String>, ReplyFault> {
     let text = match asked {
         ServedCall::Tags => handle.visit(|host| tags(host.engine()))?,
@@ -162,7 +162,7 @@ fn continuation(page: &NumberedEntries) -> Option<u64> {
     page.entries.last().filter(|_| page.has_more).map(|(id, _)| *id)
 }
 
-/// Returns a feed as a device sees it: without logins and keys, and one of a program or a file by its number only.
+/// Returns a feed as devices see it: without logins and keys in its address, and without an address if it is a program or a file.
 pub(super) fn served_feed(feed: &Subscription) -> ServedFeed {
     let record = &feed.record;
     let is_web = |url: &String| url.starts_with("http:") || url.starts_with("https:");
@@ -179,7 +179,7 @@ pub(super) fn served_feed(feed: &Subscription) -> ServedFeed {
     }
 }
 
-/// Returns what is known here of the history of a feed, for a device that is this program, too.
+/// Returns what is known about the history of a feed, for devices that run this program.
 fn history_here(engine: &Engine, feed: &Subscription, now: DateTime<Utc>) -> Option<HistoryThere> {
     let is_complete = matches!(feed.history.status(), HistoryStatus::Complete(_))
         && history_requests::history_account(feed).is_none();
@@ -196,7 +196,7 @@ fn tags(engine: &Engine) -> String {
     let folders: BTreeSet<&str> =
         engine.feeds.values().flat_map(|feed| &feed.record.tags).map(String::as_str).collect();
     let labels: BTreeSet<&str> = engine.filters.list.iter().filter_map(label_of).collect();
-    // A name is one or the other.
+    // If a folder and a label have the same name, only the folder is listed.
     let labels: Vec<&str> = labels.difference(&folders).copied().collect();
     served::write_tags(folders, labels)
 }
@@ -205,7 +205,7 @@ fn label_of(filter: &EntryFilter) -> Option<&str> {
     filter.action.label()
 }
 
-/// Returns what an entry must be to be in a stream; `None` if it may be anything.
+/// Returns the test that the entries of a stream pass, or `None` if all entries pass.
 pub(super) fn test_of(engine: &Engine, stream: &Stream) -> Option<EntryTest> {
     let among = |feeds: Vec<FeedKey>| Some(EntryTest::Among(feeds, Vec::new()));
     match stream {
@@ -225,11 +225,11 @@ pub(super) fn test_of(engine: &Engine, stream: &Stream) -> Option<EntryTest> {
     }
 }
 
-/// Returns which entries of the store are wanted.
+/// Returns the wanted entries as a query of the store.
 pub(super) fn wanted_here(engine: &Engine, wanted: &StreamWanted) -> EntriesWanted {
     let within = std::iter::once(&wanted.stream).chain(&wanted.within);
     let within = within.filter_map(|stream| Some((test_of(engine, stream)?, true)));
-    // Nothing is outside of all entries.
+    // No entry is outside the stream of all entries.
     let without = wanted.without.iter().map(|stream| {
         let test = test_of(engine, stream);
         test.map_or((EntryTest::Among(Vec::new(), Vec::new()), true), |test| (test, false))
@@ -258,7 +258,7 @@ fn page(handle: &LoopHandle, wanted: &StreamWanted) -> Result<NumberedEntries, R
             let feeds = wanted.feeds.iter().skip(first).take(FEEDS_AT_ONCE);
             store.numbered_in(&wanted, &feeds.copied().collect::<Vec<_>>())
         })?;
-        // An entry that moved to another feed meanwhile would be missing, or there twice.
+        // An entry that moved to another feed in the meantime would be missing or listed twice, so start again.
         if before.replace(moves).is_some_and(|before| before != moves) {
             found.clear();
             (first, before) = (0, None);
@@ -270,8 +270,8 @@ fn page(handle: &LoopHandle, wanted: &StreamWanted) -> Result<NumberedEntries, R
     Ok(here.page(found))
 }
 
-/// Reads entries with their texts, in the given order, until the answer is as long as it may be. Those that cannot be read are left
-/// out. Texts are read on this thread, so that the reader's keys do not wait for them.
+/// Reads entries with their texts in the given order, until the answer has its maximum size. Entries that cannot be read are left
+/// out. The texts are read on this thread, so that the keys of the reader need not wait.
 fn items(handle: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedItem>, ReplyFault> {
     let texts = handle.look(|store| Ok(store.texts()))?;
     let (mut items, mut bytes) = (Vec::with_capacity(entries.len()), 0_usize);
@@ -318,7 +318,7 @@ fn items(handle: &LoopHandle, entries: &[(u64, EntryKey)]) -> Result<Vec<ServedI
 fn served_item(id: u64, feed: ServedFeed, view: EntryView) -> ServedItem {
     let (_, markup, base) = view.text();
     let markup = markup.get(..markup.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
-    // Only what the screen knows leaves: an app may run scripts.
+    // Send only markup that the screen also shows, because an app may run scripts.
     let text = html::xhtml(markup, base, InBook { is_leftward: false, pictures: None });
     let EntryView { entry, labels, .. } = view;
     let flags = entry.flags;
@@ -339,7 +339,7 @@ fn served_item(id: u64, feed: ServedFeed, view: EntryView) -> ServedItem {
     }
 }
 
-/// Answers with the numbers of unread entries: of all feeds, of each feed, and of each folder.
+/// Answers with the numbers of unread entries of all feeds, of each feed, and of each folder.
 fn counts(handle: &LoopHandle) -> Result<String, ReplyFault> {
     let feeds = handle.visit(|host| {
         let feeds = host.engine().feeds.values();
@@ -369,7 +369,7 @@ fn counts(handle: &LoopHandle) -> Result<String, ReplyFault> {
     Ok(served::write_counts(&counts))
 }
 
-/// Says when a device was seen last, for a list.
+/// Describes when a device was last seen, for a list.
 pub fn seen_words(seen: Option<DateTime<Utc>>) -> String {
     seen.map_or_else(
         || "never seen".to_owned(),

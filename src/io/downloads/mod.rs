@@ -1,5 +1,5 @@
-//! Receives attached files: requests a file from where its part ends, writes what arrives to the part, and reports the progress.
-//! What to receive, and what an answer means, is decided by `src/engine/downloads/`.
+//! Downloads attached files: requests the missing rest of a file, writes it to a part file as it arrives, and reports the
+//! progress. `src/engine/downloads/` decides what to download and what an answer means.
 
 pub mod player;
 
@@ -33,7 +33,7 @@ use crate::io::regular_files::{open_with, sync_folder};
 use crate::io::system::{is_out_of_room, system_words};
 use crate::ui::input::ScreenInput;
 
-/// The files that are being received.
+/// The downloads in progress.
 #[derive(Debug)]
 pub(in crate::io) struct Receiving {
     tasks: BTreeMap<u32, JoinHandle<()>>,
@@ -41,7 +41,7 @@ pub(in crate::io) struct Receiving {
     answers: UnboundedSender<ScreenInput>,
 }
 
-/// The pace that all downloads share.
+/// The rate limit that all downloads share.
 #[derive(Debug, Clone)]
 pub(in crate::io) struct SharedPace {
     pace: Arc<Mutex<Pace>>,
@@ -49,7 +49,7 @@ pub(in crate::io) struct SharedPace {
 }
 
 impl SharedPace {
-    /// Notes received bytes and returns how long to wait before more are received.
+    /// Counts received bytes, and returns how long to wait before receiving more.
     async fn wait_after(&self, bytes: u64, rate: Option<u64>) -> Duration {
         let now = clock::instant().saturating_duration_since(self.began);
         self.pace.lock().await.wait_after(now, bytes, rate)
@@ -57,13 +57,13 @@ impl SharedPace {
 }
 
 impl Receiving {
-    /// Creates the tasks' common state. Reports are sent to `answers`.
+    /// Creates the shared state of all downloads. Reports are sent to `answers`.
     pub(in crate::io) fn new(answers: UnboundedSender<ScreenInput>) -> Self {
         let pace = SharedPace { pace: Arc::default(), began: clock::instant() };
         Self { tasks: BTreeMap::new(), pace, answers }
     }
 
-    /// Starts to receive a file as soon as `durable` ends. The report about its end is sent even if the task panics.
+    /// Starts a download as soon as `durable` completes. The report about its end is sent even if the task panics.
     pub(in crate::io) fn start(
         &mut self,
         http: Result<Arc<Http>, InputFlaw>,
@@ -83,7 +83,7 @@ impl Receiving {
                 }
             }
         };
-        // The inner task is aborted together with the outer one.
+        // If the outer task is aborted, the inner one is aborted too.
         let task = tokio::spawn(async move {
             let mut receiving = AbortOnDrop(tokio::spawn(receiving));
             let ended = (&mut receiving.0).await.unwrap_or_else(|_| {
@@ -96,7 +96,7 @@ impl Receiving {
         self.tasks.insert(id, task);
     }
 
-    /// Stops receiving a file, and deletes these files when it has stopped.
+    /// Stops a download, and then deletes these files.
     pub(in crate::io) fn stop(&mut self, id: u32, delete: Vec<String>) {
         let task = self.tasks.remove(&id);
         if let Some(task) = &task {
@@ -108,7 +108,7 @@ impl Receiving {
             }
             spawn_blocking(move || {
                 for path in delete {
-                    // It may be gone already.
+                    // The file may already be gone.
                     fs::remove_file(path).ok();
                 }
             });
@@ -125,12 +125,12 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Number of bytes that are written together.
+/// Number of bytes after which received bytes are written to the disk.
 const WRITE_BYTES: usize = 256 * 1024;
-/// Interval between two reports of the progress, and maximum time that received bytes wait to be written.
+/// Interval between two reports of the progress, and maximum time until received bytes are written to the disk.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
 
-/// Receives a file. Returns its length when it is complete.
+/// Downloads a file. Returns its length in bytes when it is complete.
 async fn receive(
     http: &Http,
     transfer: &FileTransfer,
@@ -150,7 +150,7 @@ async fn receive(
     };
     let mut version = transfer.version.clone();
     let mut asked = range_request(part.length, &version);
-    // The whole file is requested if the server does not continue the part.
+    // If the server does not continue the part, request the whole file.
     for _ in 0..2 {
         let opened = http.open_file(&transfer.request, &headers(asked.as_ref())).await;
         let open = opened.map_err(|error| unanswered(&error, part.length))?;
@@ -242,7 +242,8 @@ async fn receive_body(
     }
 }
 
-/// Returns the headers of the request, with the range if a part is there. The bytes of a part count uncompressed.
+/// Returns the headers of the request. If a part exists, they request the rest. The file is requested uncompressed, because
+/// positions in the part refer to uncompressed bytes.
 fn headers(asked: Option<&RangeRequest>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -273,14 +274,14 @@ fn answer_of(open: &OpenFile) -> FileAnswer {
     }
 }
 
-/// Returns how long the server asks to wait, in seconds.
+/// Returns how long to wait according to the server, in seconds.
 fn stated_wait(open: &OpenFile) -> u32 {
     let (status, _) = open.head();
     let wait = Wait::of_answer(status, &open.times().times(), clock::now());
     wait.map_or(0, |wait| wait.seconds)
 }
 
-/// Gives the file its name. A name that was taken meanwhile is chosen again, which starts the download over.
+/// Gives the file its final name. If another file has that name now, the download starts again with another name.
 async fn finish(part: PartFile) -> Result<u64, TransferFailure> {
     let length = part.length;
     let finished = on_disk_io(move || part.finish()).await;
@@ -297,7 +298,7 @@ fn failure(cure: Cure, why: &str, received: u64) -> TransferFailure {
     TransferFailure { cure, why: why.to_owned(), received }
 }
 
-/// Describes why there is no answer, or no end of it. Whether another attempt may help depends on the failure.
+/// Describes why there is no answer or why the answer ended early. The failure determines whether another attempt may succeed.
 fn unanswered(error: &FetchFailure, received: u64) -> TransferFailure {
     let is_final = error.is_of_address()
         || matches!(error, FetchFailure::Redirect(_) | FetchFailure::TooLarge(_));
@@ -349,23 +350,23 @@ struct PartFile {
     file: File,
     path: PathBuf,
     part: PathBuf,
-    /// Number of bytes that are there.
+    /// Number of bytes in the part.
     length: u64,
 }
 
 /// What was found at the path of a download.
 #[derive(Debug)]
 enum FoundPart {
-    /// A part, which may be empty.
+    /// A part file, which may be empty.
     Part(PartFile),
-    /// The complete file, with its length.
+    /// The complete file, with its length in bytes.
     Complete(u64),
-    /// A file of something else.
+    /// Another file has this name.
     Taken,
 }
 
 impl PartFile {
-    /// Opens the part of a file, or creates it and its folder. A new download takes no name that is in use.
+    /// Opens the part of a file, or creates it and its folder. A new download never uses a name that another file has.
     fn open(path: &str, is_new: bool) -> io::Result<FoundPart> {
         let part = PathBuf::from(format!("{path}{PART}"));
         let path = PathBuf::from(path);
@@ -382,7 +383,8 @@ impl PartFile {
             let is_same = rest
                 .as_ref()
                 .is_some_and(|rest| (rest.dev(), rest.ino()) == (complete.dev(), complete.ino()));
-            // The program was killed between the new name and the note about it, or another program wrote a file of this name.
+            // The program was killed after the file got its final name and before that was noted, or another program wrote a file
+            // with this name.
             let is_ours = complete.is_file() && (rest.is_none() || is_same);
             if rest.is_some() {
                 fs::remove_file(&part)?;
@@ -405,7 +407,7 @@ impl PartFile {
         Ok(FoundPart::Part(Self { file, path, part, length }))
     }
 
-    /// Removes what is there, because another version follows.
+    /// Empties the part, because the server sends another version of the file.
     fn empty(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
@@ -413,7 +415,7 @@ impl PartFile {
         Ok(())
     }
 
-    /// Adds bytes at the end. If not all of them can be written, those that were are counted.
+    /// Appends bytes. If only some of them can be written, the written ones are counted.
     fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.file.write(bytes) {
@@ -429,21 +431,21 @@ impl PartFile {
         Ok(())
     }
 
-    /// Gives the complete file its name, and returns its length. If another file has the name by now, that file stays, and the part
-    /// is deleted, because the download starts over with another name.
+    /// Gives the complete file its final name, and returns its length in bytes. If another file has that name by now, keeps that
+    /// file and deletes the part, because the download starts again with another name.
     fn finish(self) -> io::Result<u64> {
         self.file.sync_all()?;
-        // Unlike a rename, this never replaces a file that appeared meanwhile.
+        // Unlike a rename, this never replaces a file that was created in the meantime.
         match fs::hard_link(&self.part, &self.path) {
             Ok(()) => fs::remove_file(&self.part)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 fs::remove_file(&self.part)?;
                 return Err(error);
             }
-            // Some file systems have no such links.
+            // Some file systems do not support hard links.
             Err(_) => fs::rename(&self.part, &self.path)?,
         }
-        // If that is not possible, the file only has its former name after a power cut.
+        // If this is not possible, the file may have its former name again after a power cut.
         self.path.parent().map(sync_folder).transpose().ok();
         Ok(self.length)
     }
@@ -473,7 +475,7 @@ mod tests {
         assert_eq!(part.finish().unwrap(), 6);
         assert_eq!(fs::read(&path).unwrap(), b"abcdef");
         assert!(matches!(PartFile::open(&path, false).unwrap(), FoundPart::Complete(6)));
-        // Killed between the new name and the removal of the old one.
+        // The program was killed after the new name was created and before the old one was removed.
         fs::hard_link(&path, format!("{path}{PART}")).unwrap();
         assert!(matches!(PartFile::open(&path, false).unwrap(), FoundPart::Complete(6)));
         assert!(!Path::new(&format!("{path}{PART}")).exists());
@@ -491,7 +493,7 @@ mod tests {
         fs::write(&path, "other").unwrap();
         assert!(part.finish().is_err());
         assert_eq!(fs::read(&path).unwrap(), b"other");
-        // Its length tells that it is another file.
+        // The length shows that it is another file.
         assert!(matches!(PartFile::open(&path, false).unwrap(), FoundPart::Complete(5)));
         std::os::unix::fs::symlink("nowhere", folder.path().join("two.mp3")).unwrap();
         let two = folder.path().join("two.mp3").to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Follows mpv through its socket: where in the file it is, and whether it reached the end. Other players play without that.
+//! Follows mpv through its socket: the position in the file, and whether the end was reached. Other players are not followed.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,21 +15,21 @@ use crate::engine::external::external_run::{ExternalRun, RunFailure, RunPurpose}
 use crate::engine::request::Input;
 use crate::ui::input::ScreenInput;
 
-/// Interval between two questions about the position.
+/// Interval between two requests for the position.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// Number of questions after which the position is reported.
+/// Number of requests after which the position is reported.
 const REPORT_AFTER: u32 = 5;
-/// Pause between two attempts to reach the socket of a player that starts.
+/// Pause between two attempts to connect to the socket of a player that is starting.
 const CONNECT_EVERY: Duration = Duration::from_millis(100);
-/// Number of attempts to reach the socket.
+/// Maximum number of attempts to connect to the socket.
 const CONNECTS_MAX: u32 = 100;
 /// Maximum length of a line from the player, in bytes.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Numbers of the questions.
+/// Ids of the requests.
 const POSITION: u64 = 1;
 const DURATION: u64 = 2;
 
-/// Prepares the run of a player, and follows it if it is mpv. Does nothing for other runs.
+/// Prepares the start of a player, and follows the player if it is mpv. Does nothing for other programs.
 pub(in crate::io) fn prepare(
     run: &mut ExternalRun,
     answers: &UnboundedSender<ScreenInput>,
@@ -42,7 +42,7 @@ pub(in crate::io) fn prepare(
     if !run.command.is_mpv() {
         return Ok(());
     }
-    // Only this user can enter the folder. Without one, mpv plays, but its position is not remembered.
+    // Only this user can access the folder. If it cannot be created, mpv plays, but its position is not remembered.
     let Ok(folder) = tempfile::Builder::new().prefix("backissue-player-").tempdir() else {
         return Ok(());
     };
@@ -53,7 +53,7 @@ pub(in crate::io) fn prepare(
     Ok(())
 }
 
-/// Asks the player for its position until it ends.
+/// Requests the position of the player until the player ends.
 async fn follow(id: u32, socket: PathBuf, folder: TempDir, answers: UnboundedSender<ScreenInput>) {
     let Some(stream) = connect(&socket).await else { return };
     let (from, mut to) = stream.into_split();
@@ -118,10 +118,10 @@ async fn read_lines(lines: &mut BufReader<tokio::net::unix::OwnedReadHalf>, stat
     }
 }
 
-/// What the player said so far.
+/// The state of the player according to its messages so far.
 #[derive(Debug, Default)]
 struct Followed {
-    /// Beginning of a line that is not complete.
+    /// Beginning of an incomplete line.
     line: Vec<u8>,
     position: Option<u32>,
     duration: Option<u32>,
@@ -141,7 +141,7 @@ impl Followed {
         let text = |name: &str| told.get(name).and_then(Value::as_str).unwrap_or_default();
         match text("event") {
             "end-file" => self.at_end = text("reason") == "eof",
-            // It plays again.
+            // The player plays the file again.
             "start-file" => self.at_end = false,
             _ => {}
         }
@@ -154,7 +154,7 @@ impl Followed {
     }
 }
 
-/// Returns a number of seconds without its fraction; `None` if it is negative or absurd.
+/// Returns a number of seconds without its fraction, or `None` if it is negative or too large.
 fn whole_seconds(seconds: f64) -> Option<u32> {
     u32::try_from(Duration::try_from_secs_f64(seconds).ok()?.as_secs()).ok()
 }

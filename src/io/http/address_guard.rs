@@ -31,7 +31,7 @@ impl NameResolver for SystemResolver {
         let name = name.to_owned();
         Box::pin(async move {
             if is_localhost(&name) {
-                // No name server is asked (RFC 6761, section 6.3), as a system without /etc/hosts would do.
+                // Do not query a name server (RFC 6761, section 6.3), which a system without `/etc/hosts` would do.
                 let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
                 return Ok(loopback.map(|address| SocketAddr::new(address, 0)).to_vec());
             }

@@ -1,4 +1,5 @@
-//! Requests to the API of an account's server. Redirects are not followed: a login and a password go only where the user said.
+//! Requests to the API of an account's server. Redirects are not followed, so that the login is sent only to the server that the
+//! user named.
 
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use crate::engine::poll::fetch::{
 };
 use backissue_core::accounts::api_call::Verb;
 
-/// How a request proves who sends it.
+/// How a request authenticates.
 #[derive(Clone)]
 pub enum ApiLogin {
     /// Value of the `Authorization` header.
@@ -62,13 +63,13 @@ impl ApiLogin {
 pub struct ApiRequest {
     /// Address.
     pub url: String,
-    /// Kind of the request.
+    /// Method and kind of the body.
     pub verb: Verb,
-    /// Body; empty if it has none.
+    /// The body, which may be empty.
     pub body: String,
-    /// The login, if it is sent.
+    /// The login to send, if any.
     pub login: Option<ApiLogin>,
-    /// Time limit of the request with its answer.
+    /// Time limit for the request and its answer.
     pub time: Duration,
 }
 
@@ -118,11 +119,11 @@ pub struct ApiAnswer {
     pub location: Option<String>,
     /// `Retry-After`.
     pub retry_after: Option<String>,
-    /// `true` if a proxy in front of the server seems to ask for a login of its own (RFC 7617).
+    /// Whether a proxy in front of the server seems to require a login of its own (RFC 7617).
     pub asks_basic: bool,
-    /// Service that keeps programs away from the server, if it answered instead.
+    /// Name of the protection service that answered instead of the server, if any.
     pub wall: Option<&'static str>,
-    /// `Date`: the clock of the server, in Unix seconds.
+    /// Time on the server according to `Date`, in Unix seconds.
     pub date: Option<i64>,
 }
 
@@ -169,7 +170,7 @@ impl Http {
         let date = date.map(|date| DateTime::<Utc>::from(date).timestamp());
         let status = response.status().as_u16();
         let challenge = joined_header(response.headers(), &WWW_AUTHENTICATE).unwrap_or_default();
-        // Servers of the Google Reader API say which part of their own login they refuse.
+        // With `google-bad-token`, servers of the Google Reader API state that they reject their own login.
         let asks_basic = challenge.to_ascii_lowercase().contains("basic")
             && !response.headers().contains_key("google-bad-token");
         let wall = fetch::named_by_headers(status, |name| {

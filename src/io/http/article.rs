@@ -1,5 +1,5 @@
-//! Extracts the article from a web page: the element that the markup names, the data for search engines, or else what Firefox's
-//! reader view would show.
+//! Extracts the article from a web page. It is in the element that the markup marks as the article, or in the data for search
+//! engines; otherwise it is what Firefox's reader view would show.
 //!
 //! The extraction library is very slow on deep nesting (over a minute for 20,000 nested `div` elements) and may panic. Deep or
 //! large trees are therefore rejected first, and a panic becomes an error.
@@ -29,7 +29,7 @@ pub(in crate::io) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Minimum length of an article, in non-blank characters.
 const LETTERS_MIN: usize = 140;
 
-/// How many times as long another text must be to replace the one that the markup names.
+/// How many times longer another text must be to replace the text in the element that the markup marks.
 const LONGER: usize = 3;
 
 /// Returns the article of a web page as HTML. The error explains why no article was found.
@@ -48,7 +48,8 @@ pub fn extract_article(
         return Err("the page is larger than 4 MiB".to_owned());
     }
     let html = page_text(bytes, content_type);
-    // A page may consist of what surrounds the text of others: a thread of comments.
+    // Some pages, such as threads of comments, consist only of parts that are usually removed. If no article is found, read the
+    // page without removing them.
     let found = catch_panic(|| read(&html, url, true).or_else(|_| read(&html, url, false)));
     found.unwrap_or_else(|| Err("the page could not be read".to_owned()))
 }
@@ -78,11 +79,11 @@ fn read(html: &str, url: &str, has_surroundings: bool) -> Result<String, String>
     choose(named, stated, found).ok_or_else(nothing)
 }
 
-/// Chooses the text of a page: the one in the element that the markup names, unless another one is much longer.
+/// Chooses the text of a page: the text in the element that the markup marks, unless another text is much longer.
 fn choose(named: String, stated: String, found: String) -> Option<String> {
     let [of_named, of_stated, of_found] = [&named, &stated, &found].map(|html| letters(html));
     let longest = of_stated.max(of_found);
-    // A picture with a caption may be all that there is.
+    // The whole article may be a picture with a caption.
     let is_enough =
         of_named > 0 && (of_named >= LETTERS_MIN || named.contains("<p") || named.contains("<img"));
     if is_enough && of_named.saturating_mul(LONGER) >= longest {
@@ -102,17 +103,17 @@ fn letters(html: &str) -> usize {
 const BESIDE: &str =
     "comments comment respond disqus related recommended recommendations sidebar breadcrumbs";
 
-/// Words in the class or ID of short elements that advertise or ask for consent.
+/// Words in the class or ID of short elements that advertise something or request consent.
 const ASKING: &str = "cookie cookies consent gdpr newsletter signup subscribe share sharing sharedaddy ad ads \
      advert advertisement sponsor promo popup modal";
 
-/// Maximum length of an element that only asks for something, in bytes.
+/// Maximum length in bytes of the text of an element that is removed because of these words.
 const ASKING_BYTES_MAX: usize = 600;
 
-/// Elements that may be no part of the article. Some pages consist of one form.
+/// Elements that are checked and may be removed. A `form` may contain the whole page.
 const PARTS: &str = "div, section, aside, ul, ol, li, article, footer, header, nav, form, dialog";
 
-/// Elements that show where the article is. An element around one of them is not removed.
+/// Elements that show where the article is. An element that contains one of them is not removed.
 const KEPT: &str = "main, h1, [itemprop=articleBody], .e-content, .entry-content";
 
 /// Removes the parts of a page that do not belong to its article.
@@ -176,7 +177,7 @@ fn stated_text(page: &Document) -> Option<String> {
     Some(lines.fold(String::new(), |text, line| text + "<p>" + &escaped_text(line) + "</p>\n"))
 }
 
-/// Maximum depth at which `articleBody` is looked for.
+/// Maximum depth at which `articleBody` is searched for.
 const DATA_DEPTH_MAX: usize = 4;
 
 fn article_body(data: &Value, depth: usize) -> Option<String> {

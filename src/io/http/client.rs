@@ -431,7 +431,8 @@ async fn ask_past_stalls<F: Future<Output = Fetched>>(
     ask().await
 }
 
-/// Maximum number of redirects to a file: podcasts pass through the servers of several companies that count listeners.
+/// Maximum number of redirects to a file. Addresses of podcasts lead through the servers of several companies that count
+/// listeners.
 const FILE_REDIRECTS_MAX: usize = 20;
 
 /// A response whose body is read piece by piece.
@@ -450,12 +451,12 @@ impl OpenFile {
         (self.response.status().as_u16(), self.response.headers())
     }
 
-    /// Returns the headers that matter for waits.
+    /// Returns the headers that determine how long to wait before the next request.
     pub(in crate::io) fn times(&self) -> AnswerHeaders {
         answer_headers(self.response.status(), self.response.headers())
     }
 
-    /// Waits for the next piece of the body; `None` at its end.
+    /// Waits for the next piece of the body. Returns `None` at its end.
     pub(in crate::io) async fn next_piece(
         &mut self,
     ) -> Result<Option<impl AsRef<[u8]> + use<>>, FetchFailure> {
@@ -465,7 +466,7 @@ impl OpenFile {
 }
 
 impl Http {
-    /// Requests a file and follows redirects, until a response is no redirect. Its body is not read. `more` are further headers.
+    /// Requests a file, and follows redirects to the first other response. Its body is not read. `more` contains further headers.
     pub(in crate::io) async fn open_file(
         &self,
         request: &FetchRequest,

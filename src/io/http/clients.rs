@@ -219,8 +219,8 @@ impl Clients {
         }
     }
 
-    /// Sends a request. A GET that the server did not process, or did not answer on a connection that it closed meanwhile, is sent
-    /// once more on a new connection (SPEC D.2).
+    /// Sends a request. If the server did not process a GET, or closed the connection in the meantime without answering, sends
+    /// the GET once more on a new connection (SPEC D.2).
     async fn exchange(
         &self,
         (via, allowed): (Via, Allowed),
@@ -325,7 +325,7 @@ fn builder(settings: &NetworkSettings, limits: &Limits, idle_per_host: usize) ->
 
 /// Maximum number of idle connections (SPEC D.1).
 const IDLE_MAX: usize = 64;
-/// Number of connections whose last answer is remembered: more than can be idle or in use at a time.
+/// Number of connections of which it is remembered that they answered: more than can be idle or in use at the same time.
 const ANSWERED_MAX: usize = 4 * IDLE_MAX;
 
 /// The properties of a client: each combination has its own client.
@@ -367,7 +367,7 @@ struct OpenClients {
     hosts: BTreeMap<(ClientKind, String), usize>,
     /// The sum of all values in `hosts`.
     idle: usize,
-    /// Local addresses of the connections that answered last. A connection has a local address of its own.
+    /// Local addresses of the connections that answered most recently. Each connection has its own local address.
     answered: VecDeque<SocketAddr>,
 }
 

@@ -86,7 +86,7 @@ pub(super) fn classify_error(
     })
 }
 
-/// How a GET is sent again that got no answer. Both ways use a new connection.
+/// How to repeat a GET that got no answer. Both ways use a new connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repetition {
     Alike,
@@ -94,7 +94,7 @@ pub(super) enum Repetition {
 }
 
 impl Repetition {
-    /// Returns whether and how a GET is sent again after an error (RFC 9112 §9.3.1, RFC 9113 §6.8 and §8.7). `has_answered` returns
+    /// Returns whether and how to repeat a GET after an error (RFC 9112 §9.3.1, RFC 9113 §6.8 and §8.7). `has_answered` checks
     /// whether the connection with a local address answered an earlier request.
     pub(super) fn after(
         error: &reqwest::Error,
@@ -173,7 +173,7 @@ fn tls_words(error: &rustls::Error) -> String {
         | rustls::Error::AlertReceived(AlertDescription::ProtocolVersion) => {
             "the server supports only TLS versions that are too old to be safe".into()
         }
-        // Servers do not say more if no cipher suits both sides (RFC 5246 §7.2.2, RFC 9325 §4).
+        // If both sides have no cipher suite in common, servers give no other reason (RFC 5246 §7.2.2, RFC 9325 §4).
         rustls::Error::PeerIncompatible(_)
         | rustls::Error::AlertReceived(
             AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity,

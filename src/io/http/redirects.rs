@@ -257,8 +257,8 @@ impl Cookie {
     }
 }
 
-/// Parses a `Set-Cookie` line (RFC 6265 §5.2). The flag tells whether the line removes the cookie. Returns `None` for an
-/// invalid line, and for a cookie of a domain that the host may not set cookies for.
+/// Parses a `Set-Cookie` line (RFC 6265 §5.2). Also returns whether the line removes the cookie. Returns `None` for an invalid
+/// line, and for a cookie of a domain for which the host may not set cookies.
 fn read_cookie(line: &str, from: &Url) -> Option<(Cookie, bool)> {
     let mut parts = line.split(';');
     let (name, value) = parts.next().filter(|_| line.len() <= COOKIE_BYTES_MAX)?.split_once('=')?;

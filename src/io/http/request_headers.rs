@@ -22,7 +22,7 @@ pub(super) const USER_AGENT: &str =
 /// Sent with every feed request (SPEC D.1; never varied, D.4 rule 11), except after a 406 or 415 (D.2). It names no
 /// `application/json`, because servers that offer their data as JSON then send that instead of a page or feed.
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1";
-/// Sent after the server refused [`ACCEPT`]. Some servers look for the type of web pages by name.
+/// Sent after the server rejected [`ACCEPT`]. Some servers require the type of web pages to be listed explicitly.
 const ACCEPT_ANY_FORMAT: &str = "*/*, text/html";
 /// The `Accept` header for pictures: the supported formats.
 const ACCEPT_PICTURE: &str = "image/png, image/jpeg, image/webp, image/gif, image/*;q=0.1";
@@ -151,7 +151,8 @@ impl OriginHeaders {
         Self(settings.iter().map(own).collect())
     }
 
-    /// Adds the headers of the origin of an address to a request, and its cookies to those that redirects set.
+    /// Adds the headers and cookies that are configured for the origin of an address. The cookies are added to those that
+    /// redirects have set.
     pub(super) async fn add_to(
         &self,
         headers: &mut HeaderMap,
@@ -171,7 +172,7 @@ impl OriginHeaders {
     }
 }
 
-/// Returns the `Cookie` header with the cookies of a file. A cookie that a redirect set replaces the one of the same name.
+/// Returns the `Cookie` header with the cookies of a file. A cookie set by a redirect replaces a cookie with the same name.
 async fn read_cookies(
     file: PathBuf,
     url: Url,

@@ -1,5 +1,5 @@
-//! The log: one line per action of the program, without secrets, in a file that only the user can read. When it becomes too large,
-//! it replaces the file before it. Events of libraries are ignored.
+//! The log: one line per action of the program, without secrets, in a file that only the user can read. A file that becomes too
+//! large is kept as the previous log and replaces the earlier one. Events of libraries are ignored.
 
 mod panic_report;
 
@@ -30,7 +30,7 @@ use crate::ui::input::ScreenInput;
 
 /// Number of log lines kept in memory for the report of a panic.
 const REMEMBERED: usize = 60;
-/// First status of an answer that says that a request failed.
+/// Smallest HTTP status that means that a request failed.
 const FAILED: u16 = 400;
 /// Maximum length of a log line, in characters.
 const LINE_CHARS_MAX: usize = 1000;
@@ -76,7 +76,7 @@ impl Log {
     }
 }
 
-/// Hint that follows the displayed log if details are not logged.
+/// Hint that follows the displayed log if it was written without details.
 const SAYS_LITTLE: &str = "(This log lists only failures, started commands and configuration changes.\n\
     With --verbose, or -v, it also lists every request and every answer.)\n";
 
@@ -169,7 +169,7 @@ pub fn log_folder(data: Option<&Path>) -> Option<PathBuf> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFile {
     folder: PathBuf,
-    /// The folder is in a data folder, which is not created for a log.
+    /// Whether the folder is in a data folder, which is not created just for a log.
     is_in_data: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Writes reports of panics next to the log file, one for each place in the source code, and keeps only the newest few. Those that
-//! were shown on the screen and those in the output of a command are recorded separately, because nobody may read the output of a
-//! command.
+//! Writes reports of panics next to the log file, one for each place in the source code, and keeps only the newest few. Records
+//! separately which reports were shown on the screen and which in the output of a command, because nobody may read the output of
+//! a command.
 
 use std::backtrace::Backtrace;
 use std::collections::BTreeSet;
@@ -30,7 +30,8 @@ pub fn report_panic(panic: &PanicHookInfo<'_>, caught: Caught) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
     let became = match caught {
-        // If the panic was in this program, continue and write a report, even though the code expected only panics of a library.
+        // If the panic is in the code of this program, write a report and continue, although the caller expected only panics of a
+        // library.
         Caught::AsForeseen if !is_ours(&place) => {
             tracing::warn!("a library panicked in the thread '{thread}', {place}: {said}");
             return;

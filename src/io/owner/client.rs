@@ -48,7 +48,7 @@ pub enum ConnectError {
 const GREETING_TIME: Duration = Duration::from_secs(3);
 /// Maximum wait for an owner to release the store.
 const LETTING_GO_TIME: Duration = Duration::from_mins(1);
-/// Most bytes of the output of a command that are kept.
+/// Maximum number of bytes of a command's output that are kept.
 const OUTPUT_MAX: usize = 256 * 1024 * 1024;
 /// Error message for an owner that does not respond.
 const SILENT: &str = "the backissue that has the store open does not answer: it may be suspended ('fg' in its terminal resumes it)";

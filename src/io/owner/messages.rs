@@ -1,5 +1,5 @@
-//! The messages between a client process and the owner of the store. On a stream each is a frame: a length of four bytes, big-
-//! endian, and a `MessagePack` record.
+//! The messages between a client process and the owner of the store. On the stream, each message is a frame: its length in four
+//! bytes, big-endian, and a `MessagePack` record.
 
 use std::io::{self, Error, ErrorKind, Read, Write};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::external::external_command::ExternalCommand;
 use crate::io::named_files::NamedFile;
 
-/// Version of these messages. Besides this number, the versions of both programs must be equal.
+/// Version of these messages. In addition, the versions of both programs must be equal.
 pub const PROTOCOL: u32 = 1;
 
 /// A message from a client to the owner of the store. The first message is [`ClientMessage::Hello`], whose format never changes.

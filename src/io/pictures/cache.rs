@@ -1,8 +1,8 @@
 //! The picture cache on disk. Its size is limited; the least recently used pictures are dropped first.
 //!
-//! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions and damage are noticed. A file
-//! without a picture after the URL notes that the picture could not be fetched ahead, or had to leave the full cache. The folder can
-//! be deleted; missing pictures are fetched again.
+//! A file is named by a hash of the picture's URL and begins with the URL itself, so that collisions and damage are noticed. A
+//! file without a picture after the URL is a note: the picture could not be fetched ahead, or was dropped because the cache was
+//! full. The folder can be deleted; missing pictures are fetched again.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -23,7 +23,7 @@ const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 /// Length of the name of a picture.
 const NAME_DIGITS: usize = 32;
-/// How long a picture that could not be fetched ahead, or had to leave the full cache, is not requested ahead again.
+/// Time in which a picture is not requested ahead again after it could not be fetched or was dropped because the cache was full.
 const ABSENT_PAUSE: TimeDelta = TimeDelta::days(30);
 
 #[derive(Debug, Clone)]
@@ -72,15 +72,15 @@ impl PictureCache {
         Ok(())
     }
 
-    /// Notes that a picture could not be fetched ahead, so that it is not requested ahead again for a while. Ignores an error, because
-    /// the only result is another request.
+    /// Notes that a picture could not be fetched ahead, so that it is not requested ahead again for a while. An error is ignored,
+    /// because it only causes another request.
     pub fn note_failed(&self, url: &str) {
         if url.len() < ADDRESS_BYTES_MAX && self.find(url).is_none() {
             self.write(url, &[]).ok();
         }
     }
 
-    /// Checks whether a picture need not be requested ahead: it is cached, or was noted as absent lately.
+    /// Checks whether a picture need not be requested ahead, because it is cached or was recently noted as absent.
     pub fn is_known(&self, url: &str, now: DateTime<Utc>) -> bool {
         let Ok(file) = regular_files::open(&self.path(url)) else { return false };
         let mut start = vec![0; url.len()];
@@ -123,7 +123,8 @@ impl PictureCache {
             if sum <= self.bytes_max {
                 return;
             }
-            // A note is left, or the pictures of many feeds would be fetched again and again, and push out one another.
+            // Leave a note. Otherwise the pictures of many feeds would replace each other in the cache and be fetched again and
+            // again.
             let note = self.note_absent(&path, bytes).unwrap_or(0);
             if note > 0 || fs::remove_file(path).is_ok() {
                 sum = sum.saturating_sub(bytes.saturating_sub(note));
@@ -131,8 +132,8 @@ impl PictureCache {
         }
     }
 
-    /// Replaces a picture by the note that it is absent. Returns the size of the note in bytes; `None` if the file has no picture or
-    /// cannot be replaced.
+    /// Replaces a picture by a note that it is absent. Returns the size of the note in bytes, or `None` if the file contains no
+    /// picture or cannot be replaced.
     fn note_absent(&self, path: &Path, bytes: u64) -> Option<u64> {
         let url = address_in(path)?;
         let note = u64::try_from(url.len()).unwrap_or(u64::MAX).saturating_add(1);
@@ -144,7 +145,7 @@ impl PictureCache {
         self.folder.join(Self::name(url))
     }
 
-    /// Returns the name of a picture in the cache, which does not tell its address.
+    /// Returns the name of a picture in the cache, which does not reveal its URL.
     pub fn name(url: &str) -> String {
         let hash = SipHasher13::new().hash(url.as_bytes());
         format!("{:016x}{:016x}", hash.h1, hash.h2)

@@ -18,12 +18,13 @@ use crate::io::terminal;
 use crate::ui::theme::colours::is_in_gnu_screen;
 use crate::ui::theme::graphics::is_in_tmux;
 
-/// Maximum wait for a program that takes a text.
+/// Maximum wait for a program that receives a text.
 const TIME_MAX: Duration = Duration::from_secs(2);
 /// Maximum length of a sequence that GNU screen passes on, in bytes.
 const PIECE_BYTES: usize = 240;
 
-/// Copies a text, and returns what to tell the user: `told`, with a note if only the terminal got the text, which may ignore it.
+/// Copies a text. Returns the message for the user: `told`, with a note if only the terminal received the text, because the
+/// terminal may ignore it.
 pub(in crate::io) async fn copy(text: &str, told: String) -> String {
     let variable = |name: &str| std::env::var(name).ok();
     let mut is_copied = false;
@@ -44,7 +45,7 @@ pub(in crate::io) async fn copy(text: &str, told: String) -> String {
     if is_copied { told } else { format!("{told} (if this terminal supports OSC 52)") }
 }
 
-/// Returns the programs of the desktop that may be there, in the order in which to try them.
+/// Returns the programs of the desktop that may be installed, in the order in which to try them.
 fn programs(variable: impl Fn(&str) -> Option<String>) -> Vec<&'static str> {
     let has = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mut programs = vec!["pbcopy"];
@@ -57,7 +58,7 @@ fn programs(variable: impl Fn(&str) -> Option<String>) -> Vec<&'static str> {
     programs
 }
 
-/// Passes a text to a program. Returns whether the program took it.
+/// Passes a text to a program. Returns whether the program accepted it.
 async fn take(program: &str, text: &str) -> bool {
     let taken = async {
         let line = ExternalCommand::typed(program).ok()?;
@@ -79,7 +80,7 @@ fn sequence(text: &str, in_gnu_screen: bool) -> String {
     if !in_gnu_screen {
         return sequence;
     }
-    // The usual end of the sequence would end the wrapping, too. The sequence is ASCII.
+    // The usual end of the sequence would also end the wrapping sequence. The sequence is ASCII.
     let sequence = format!("{}\x07", sequence.trim_end_matches(['\u{1b}', '\\', '\u{7}']));
     let pieces = sequence.as_bytes().chunks(PIECE_BYTES);
     pieces.flat_map(|piece| [b"\x1bP", piece, b"\x1b\\"].concat()).map(char::from).collect()

@@ -93,8 +93,8 @@ pub(in crate::io) async fn fetch(
     fetched
 }
 
-/// Returns an answer that waits for its body. The program may pass on what it got from the web, so its links are restricted as the
-/// links of a public site.
+/// Returns an answer whose body is still missing. Its links are restricted like those of a public site, because the program may
+/// pass on content from the web.
 fn whole_answer(url: &str) -> ServerAnswer {
     ServerAnswer {
         status: 200,
@@ -106,14 +106,15 @@ fn whole_answer(url: &str) -> ServerAnswer {
     }
 }
 
-/// Returns the request for the document that a filter reads: always for the whole document, never for a delta.
+/// Returns the request for the document that a filter program reads: always for the whole document, never for a delta.
 fn inner(request: FetchRequest, url: &str) -> FetchRequest {
     let is_delta = request.kind == RequestKind::Delta;
     let kind = if is_delta { RequestKind::Usual } else { request.kind };
     FetchRequest { kind, url: url.to_owned(), ..request }
 }
 
-/// Removes the redirects from the result for a filter: the feed stays at its address, because a move would remove the filter.
+/// Removes the redirects from the result of a filter program: the feed keeps its address, because a new address would remove the
+/// filter.
 fn without_redirects(mut fetched: Fetched) -> Fetched {
     let is_redirected = !std::mem::take(&mut fetched.hops).is_empty();
     if let Ok(answer) = &mut fetched.result
@@ -206,7 +207,7 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
     let worked = timeout(limits.time, work).await;
     drop(group);
     let told = timeout(LEFTOVER, &mut complaint).await;
-    // A process that left the group may keep the error output open.
+    // A process that left the process group may keep the error output open.
     complaint.abort();
     let Ok(worked) = worked else {
         return Err(failed(RunFailure::TooSlow(program, limits.time.as_secs())));
@@ -228,7 +229,7 @@ async fn run(command: &str, input: &[u8], limits: ProgramLimits) -> Result<Vec<u
     Ok(output)
 }
 
-/// Returns a file with the standard input of a program, so that a program that does not read it ends all the same.
+/// Returns a file as the standard input of a program, so that a program that does not read its input still ends.
 fn input_file(input: &[u8]) -> io::Result<Stdio> {
     if input.is_empty() {
         return Ok(Stdio::null());

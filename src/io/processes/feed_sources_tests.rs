@@ -7,7 +7,7 @@ use crate::io::http::Limits;
 
 const LIMITS: ProgramLimits = ProgramLimits { time: Duration::from_secs(1), bytes: 1024 };
 
-/// Runs a program with generous time, and returns its output or the reason of its failure.
+/// Runs a program with a generous time limit. Returns its output, or the reason for its failure.
 async fn ran(command: &str, input: &[u8], limits: ProgramLimits) -> Result<String, String> {
     let output = run(command, input, limits).await.map_err(|failure| failure.to_string());
     output.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -45,7 +45,8 @@ async fn program_runs_without_a_shell_within_its_limits() {
 }
 
 #[cfg(target_os = "linux")]
-/// Every process that the program started has ended, in whichever session: each holds the writing end of a pipe, so reading it ends.
+/// All processes that the program started have ended, in whichever session. Each one holds the writing end of a pipe, so that
+/// reading the pipe ends only when all have ended.
 #[tokio::test]
 async fn processes_of_a_hanging_program_are_ended() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ const ARRIVAL: Duration = Duration::from_secs(1);
 pub(in crate::io) enum JobSignal {
     /// Suspend (SIGTSTP).
     Stop,
-    /// Continue (SIGCONT): other programs may have used the terminal meanwhile.
+    /// Continue (SIGCONT). In the meantime, other programs may have used the terminal.
     GoOn,
 }
 

@@ -1,9 +1,9 @@
 //! Starts programs: the user's commands without a shell, detached from the screen and within limits, and links in the user's
 //! browser. Every program that backissue starts is started through [`program`].
 //!
-//! A command has its own session and process group, and a mark in its environment, so that all of its processes can be ended when the
-//! maximum running time is over. The output of a command is read to the end, and mostly discarded, so that the command is never blocked while it writes.
-//! A command that receives entries continues if this process ends first.
+//! A command has its own session and process group, and a mark in its environment, so that all of its processes can be ended when
+//! the maximum running time is over. The output of a command is read to the end, so that the command is never blocked while it
+//! writes; most of it is discarded. A command that receives entries continues if this process ends first.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -35,7 +35,7 @@ use crate::view::panes::entry_lines;
 
 /// Maximum running time of a command that reads entries.
 pub const TIME_MAX: Duration = Duration::from_mins(1);
-/// Maximum running time of the program of an own command, such as a player.
+/// Maximum running time of a program in the user's own commands, such as a player.
 const STEP_TIME_MAX: Duration = Duration::from_hours(24);
 /// Time during which a failure of a command that shows a URL is reported. A later failure means that the user closed the program.
 const WATCHED: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ const SAID_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum length of a displayed error message, in characters.
 pub(super) const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// Returns what the engine learns about a command that ended: `next` is what to try in its place.
+/// Returns what to report to the engine about a command that ended. If it failed, `next` is the command to try instead.
 pub(in crate::io) fn end_of_run(
     purpose: RunPurpose,
     next: Option<ExternalRun>,
@@ -199,7 +199,7 @@ async fn hear(stream: Option<impl AsyncRead + Unpin + Send>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Checks how a program ended. `complaint` is what it said about a failure.
+/// Checks how a program ended. `complaint` is its error output.
 pub(super) fn check_end(
     program: &str,
     ended: io::Result<ExitStatus>,
@@ -231,7 +231,7 @@ impl RunMark {
     /// The environment variable.
     pub(super) const VARIABLE: &str = "BACKISSUE_RUN";
 
-    /// Returns a mark that no other program has.
+    /// Returns a mark that no other running program has.
     pub(super) fn new() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self(format!("{}-{}", process::id(), LAST.fetch_add(1, Relaxed)))
@@ -259,7 +259,7 @@ pub(super) fn end_group(group: Option<u32>, mark: &RunMark) {
     }
 }
 
-/// Environment variable with the password for `account add`. No other program gets it.
+/// Environment variable with the password for `account add`. It is not passed on to any program.
 pub const ACCOUNT_PASSWORD: &str = "BACKISSUE_ACCOUNT_PASSWORD";
 
 /// Folders of programs if `PATH` is not set.
@@ -272,8 +272,9 @@ pub fn program(name: impl AsRef<OsStr>) -> process::Command {
     command
 }
 
-/// Prepares the start of a user's command that does not get the terminal: in a session of its own, so that it neither stops nor ends
-/// together with this terminal, and cannot write to it. If the system cannot do that, the command gets a process group of its own.
+/// Prepares the start of a user's command that does not get the terminal. The command gets its own session, so that it is neither
+/// stopped nor ended together with this terminal, and cannot write to it. If the system does not support that, the command gets
+/// its own process group.
 pub(super) fn apart(line: &ExternalCommand) -> io::Result<process::Command> {
     use std::os::unix::process::CommandExt as _;
     if !is_program(line.program()) {
@@ -334,7 +335,7 @@ pub fn open_with(address: &str, command: Option<&ExternalCommand>) -> io::Result
     }
 }
 
-/// Returns the run of the browser that opens a URL: of the programs in `BROWSER`, or else of the desktop, those that exist.
+/// Returns the run of the browser that opens a URL. It tries the existing programs in `BROWSER`, or else those of the desktop.
 pub(in crate::io) fn in_browser(address: &str) -> Result<ExternalRun, RunFailure> {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
     let has_display = cfg!(target_os = "macos")

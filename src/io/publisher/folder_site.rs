@@ -1,5 +1,5 @@
-//! Serves the files of a folder as a publisher should: with validators, compression, correct media types, and only the new entries
-//! for a client that asks for them (RFC 3229). Nothing outside the folder is served.
+//! Serves the files of a folder as publishers should: with validators, compression and correct media types, and with only the new
+//! entries for a client that requests that (RFC 3229). Nothing outside the folder is served.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
@@ -20,9 +20,9 @@ use backissue_core::publish::{GENERATOR_MARK, SUBSCRIPTION_NAME};
 const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Minimum size in bytes of a body that is compressed.
 const GZIP_BYTES_MIN: usize = 512;
-/// Maximum number of earlier versions of all files of which the entries are remembered.
+/// Maximum number of earlier versions, of all files together, whose entries are remembered.
 const VERSIONS_MAX: usize = 1_000;
-/// Number of bytes at the start of an XML file in which its format is recognised.
+/// Number of bytes at the start of an XML file in which its format is searched for.
 const START_BYTES: usize = 2_048;
 /// Media types by the extension of a file.
 const TYPES: [(&str, &str); 14] = [
@@ -86,7 +86,7 @@ impl FolderSite {
     /// Answers a request.
     pub fn answer(&self, request: &PublisherRequest) -> PublisherAnswer {
         if !is_local_host(request.header("host")) {
-            // A page in a browser can give this machine a name of its own, to read what is served here.
+            // A web page could let a name of its own point to this machine, to read what is served here.
             return PublisherAnswer::plain(
                 421,
                 "this server answers only as 127.0.0.1 or localhost\n",
@@ -124,7 +124,7 @@ impl FolderSite {
             }
             file.push(part);
         }
-        // Links are resolved first, so that none leads out of the folder.
+        // Resolve links first, so that no link leads out of the folder.
         let file = file.canonicalize().ok().filter(|file| file.starts_with(&self.root))?;
         let open = regular_files::open(&file).ok()?;
         let about = open.metadata().ok()?;
@@ -171,8 +171,8 @@ impl FolderSite {
         answer
     }
 
-    /// Returns the document with only those entries that the client's version does not contain; `None` if the client did not ask
-    /// for that, or if its version is unknown.
+    /// Returns the document with only those entries that the client's version does not contain. Returns `None` if the client did
+    /// not request that, or if its version is not known.
     fn delta(
         &self,
         request: &PublisherRequest,
@@ -208,14 +208,14 @@ struct Entries<'a> {
     end: &'a str,
 }
 
-/// Divides a document at its entries; `None` if `backissue publish` did not write it.
+/// Divides a document at its entries. Returns `None` if it was not written by `backissue publish`.
 fn split(bytes: &[u8]) -> Option<Entries<'_>> {
     const START: &str = "<entry>\n";
     const END: &str = "</entry>\n";
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.contains(GENERATOR_MARK))?;
     let (mut rest, mut entries) = (text, Vec::new());
     let head = match text.find(START) {
-        // What a complete document leaves out is no longer part of the feed, which a delta cannot tell.
+        // Entries that are missing in a complete document are no longer part of the feed, which a delta cannot express.
         Some(first) => text.get(..first).filter(|head| !head.contains("<fh:complete/>"))?,
         None => text.strip_suffix("</feed>\n")?,
     };
@@ -228,7 +228,8 @@ fn split(bytes: &[u8]) -> Option<Entries<'_>> {
     Some(Entries { head, list: entries, end: rest })
 }
 
-/// Checks whether the client has the current version. The date counts only without entity tags (RFC 9110 section 13.1.3).
+/// Checks whether the client has the current version. The date is used only if the client sends no entity tags (RFC 9110 section
+/// 13.1.3).
 fn is_unchanged(known: Option<&str>, since: Option<&str>, tag: &str, changed: SystemTime) -> bool {
     match (known, since.and_then(|since| httpdate::parse_http_date(since).ok())) {
         (Some(known), _) => names(known, tag),
@@ -266,7 +267,7 @@ fn media_type(extension: &str, bytes: &[u8]) -> &'static str {
 fn compress(answer: &mut PublisherAnswer) {
     let Some(body) = gzip(&answer.body) else { return };
     answer.body = body;
-    // The compressed bytes differ from those that the tag names, so the tag becomes weak (RFC 9110 section 8.8.1).
+    // The tag identifies the uncompressed bytes, so it becomes weak (RFC 9110 section 8.8.1).
     for (_, tag) in answer.headers.iter_mut().filter(|(name, _)| name == "etag") {
         *tag = format!("W/{tag}");
     }

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server: for the demo's site, for served folders, for the reader's devices, and for tests.
+//! A small HTTP/1.1 server for the demo's site, for served folders, for devices, and for tests.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -23,8 +23,8 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::demo::{DemoRequest, DemoSite};
 
-/// Maximum number of connections at the same time, and of those from one address. A further one takes the place of the oldest that has
-/// not sent a request yet, or else of the oldest.
+/// Maximum number of simultaneous connections, and of connections from one address. Another connection replaces the oldest one
+/// that has not sent a request yet, or else the oldest one.
 pub const CONNECTIONS_MAX: usize = 64;
 const FROM_ONE_MAX: usize = 32;
 /// Maximum size of the request line and headers, bytes; a larger request is answered with 431.
@@ -46,7 +46,7 @@ pub struct PublisherRequest {
     pub headers: Vec<(String, String)>,
     /// The body, if the server reads bodies.
     pub body: Vec<u8>,
-    /// Where the request comes from.
+    /// Address from which the request was sent.
     pub from: IpAddr,
 }
 
@@ -112,7 +112,7 @@ impl Publisher {
         Self::bind_at(0).await
     }
 
-    /// Binds a port of 127.0.0.1 without serving yet; 0 means a free one.
+    /// Binds a port of 127.0.0.1 without serving yet; 0 means any free port.
     pub async fn bind_at(port: u16) -> io::Result<BoundPublisher> {
         Self::bind_address((Ipv4Addr::LOCALHOST, port).into()).await
     }
@@ -178,8 +178,8 @@ impl BoundPublisher {
         Publisher { address: self.address, log, serving }
     }
 
-    /// Starts serving with a responder that may wait, on a thread of its own, and that receives bodies of at most `body_max` bytes.
-    /// Requests are not logged. Must be called within a tokio runtime.
+    /// Starts serving with a responder that may wait and therefore runs on its own thread. Bodies of at most `body_max` bytes are
+    /// received. Requests are not logged. Must be called within a tokio runtime.
     pub fn serve_slowly<F>(self, body_max: usize, respond: F) -> Publisher
     where
         F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
@@ -236,12 +236,12 @@ where
 /// An open connection.
 struct ClientConnection {
     from: IpAddr,
-    /// `true` after its first request.
+    /// Whether a request has arrived on the connection.
     has_asked: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
-/// Returns the place of the connection that is closed for a new one from an address, if there are too many.
+/// If there are too many connections for a new one from this address, returns the index of the connection to close.
 fn in_the_way(open: &[ClientConnection], from: IpAddr) -> Option<usize> {
     let own = open.iter().filter(|connection| connection.from == from).count();
     if open.len() < CONNECTIONS_MAX && own < FROM_ONE_MAX {

@@ -102,7 +102,7 @@ async fn idle_clients_keep_none_from_being_served() {
         let connect = |place: usize| {
             let mut idle = TcpStream::connect(address).unwrap();
             if place.is_multiple_of(2) {
-                // The rest of the headers never comes.
+                // The rest of the headers is never sent.
                 idle.write_all(b"GET / HTTP/1.1\r\nhost: h\r\nx: ").unwrap();
             }
             idle
@@ -123,7 +123,7 @@ async fn idle_clients_keep_none_from_being_served() {
             received.ends_with("here")
         });
         let served = served.filter(|served| *served).count();
-        // Slow clients are closed, too.
+        // The connections of slow clients are closed as well.
         let ended = idle.into_iter().filter_map(|mut idle| {
             let ended = idle.read_to_end(&mut Vec::new());
             ended

@@ -1,4 +1,4 @@
-//! Finds the entries that may meet the condition of a query, judging by the words in the index.
+//! Finds the entries that may meet the condition of a query, as far as the words in the index can tell.
 
 use roaring::RoaringBitmap;
 
@@ -17,15 +17,15 @@ const SCORE: f32 = 1.0;
 #[derive(Debug)]
 pub struct Candidate<'s> {
     pub key: EntryKey,
-    /// Sum of the scores of the terms that the entry has, without excluded terms; 0 if there are none.
+    /// Sum of the scores of the terms that the entry contains, without excluded terms; 0 if the query has no terms.
     pub score: f32,
     terms: &'s [TermHits<'s>],
     ordinal: u32,
 }
 
 impl Candidate<'_> {
-    /// Checks whether the entry has the words of a term. Returns `None` for a phrase whose words the entry has, because the index
-    /// has no positions.
+    /// Checks whether the entry contains a term. Returns `None` for a phrase if the entry contains all of its words, because the
+    /// index has no positions.
     pub fn has(&self, term: &Term) -> Option<bool> {
         let hits = self.terms.iter().find(|hits| std::ptr::eq(hits.term, term))?;
         let has_words =
@@ -34,7 +34,7 @@ impl Candidate<'_> {
     }
 }
 
-/// The entries of a segment that have all words of a term.
+/// The entries of a segment that contain all words of a term.
 #[derive(Debug)]
 struct TermHits<'c> {
     term: &'c Term,
@@ -44,7 +44,7 @@ struct TermHits<'c> {
 }
 
 impl SearchIndex {
-    /// Calls `found` with each entry that may meet a condition, as far as the index knows.
+    /// Calls `found` with each entry that may meet a condition.
     pub fn find(
         &self,
         condition: &Condition,
@@ -82,7 +82,7 @@ fn find_in(
     Ok(())
 }
 
-/// The entries of a segment that meet a condition regardless of what the index does not know, and the entries that may meet it.
+/// The entries of a segment that certainly meet a condition, whatever their texts contain, and the entries that may meet it.
 struct Bounds {
     certain: RoaringBitmap,
     possible: RoaringBitmap,
@@ -125,7 +125,7 @@ fn bounds(condition: &Condition, terms: &[TermHits<'_>], live: &RoaringBitmap) -
     }
 }
 
-/// Returns the entries that have all words of a term in the title, and those that have them in another field.
+/// Returns the entries that contain all words of a term in the title, and those that contain them in another field.
 fn term_hits(
     segment: &Segment,
     term: &Term,
@@ -133,7 +133,7 @@ fn term_hits(
     let mut in_title = RoaringBitmap::new();
     let mut elsewhere = RoaringBitmap::new();
     for field in fields(term.field) {
-        // Nearly every text has a word that begins with a short prefix, so in texts a short prefix must be a whole word.
+        // In texts, a short prefix must be a whole word, because almost every text has a word that begins with it.
         let open = *field != Field::Text || !term.is_short_prefix();
         let hits = words_hits(segment, *field, term, open)?;
         if *field == Field::Title {
@@ -145,7 +145,7 @@ fn term_hits(
     Ok((in_title, elsewhere))
 }
 
-/// Returns the fields of the index that belong to a field of the query language. There is none for the link, which is not indexed.
+/// Returns the fields of the index for a field of the query language. The link has none, because it is not indexed.
 const fn fields(field: TextField) -> &'static [Field] {
     match field {
         TextField::Anywhere => &[Field::Title, Field::Author, Field::Text],
@@ -157,8 +157,8 @@ const fn fields(field: TextField) -> &'static [Field] {
     }
 }
 
-/// Returns the entries that have all words of a term in a field. If `open` is set and the term is unfinished, its last word may be
-/// a prefix.
+/// Returns the entries that contain all words of a term in a field. If `open` is set and the user has not finished the term, its
+/// last word may be a prefix.
 fn words_hits(
     segment: &Segment,
     field: Field,

@@ -43,7 +43,7 @@ pub struct IndexState {
 #[derive(Debug)]
 pub(super) struct OpenSegment {
     pub(super) segment: Arc<Segment>,
-    /// Ordinals of its entries that are in no newer segment and were not removed.
+    /// Ordinals of its entries that are not in a newer segment and were not removed.
     pub(super) live: RoaringBitmap,
     path: PathBuf,
 }
@@ -51,7 +51,7 @@ pub(super) struct OpenSegment {
 /// The open segments, oldest first.
 pub(super) type Segments = Vec<Arc<OpenSegment>>;
 
-/// The open index; clones share it. One thread writes it.
+/// The open index. Clones share it. Only one thread writes it.
 #[derive(Debug, Clone)]
 pub struct SearchIndex {
     segments: Arc<watch::Sender<Segments>>,
@@ -71,8 +71,8 @@ impl SearchIndex {
         data.join("index")
     }
 
-    /// Opens the index in a data folder. If it is missing, damaged, or of another version, it is replaced by an empty one. If the
-    /// system has no free file or disk space to open it, it is not changed.
+    /// Opens the index in a data folder. If it is missing, damaged, or of another version, replaces it by an empty one. If the
+    /// system lacks files or disk space to open it, returns an error and does not change it.
     pub fn open(data: &Path) -> Result<Self, IndexError> {
         let folder = Self::folder_in(data);
         remove_unfinished(&folder);
@@ -154,7 +154,7 @@ impl SearchIndex {
         stamps
     }
 
-    /// Returns what is wrong with the index in a data folder. An index that does not exist is not damaged.
+    /// Describes what is wrong with the index in a data folder, or returns `None`. An index that does not exist is not damaged.
     pub fn damage(data: &Path) -> Option<String> {
         let read_all = || -> Result<(), IndexError> {
             for open in Self::open_to_read(data)?.segments() {
@@ -210,8 +210,8 @@ impl SearchIndex {
         next.push((open_segment(&path)?, path));
         self.set(next);
         *segments = self.segments();
-        // Remove the oldest segment first. If a note of removal were deleted first, an interruption would bring the removed entry
-        // back.
+        // Remove the oldest segment first. Otherwise, if this is interrupted, a removed entry could reappear, because the note of
+        // its removal is in a newer segment.
         for open in left {
             fs::remove_file(&open.path).ok();
         }
@@ -267,7 +267,7 @@ fn merged_from(segments: &Segments) -> Option<usize> {
     (segments.len().saturating_sub(from) >= MERGED).then_some(from)
 }
 
-/// Returns whether a file is hidden: it is being written, or belongs to the system, and is not a segment.
+/// Returns whether a file is hidden. Hidden files are being written or belong to the system, so they are not segments.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
@@ -372,7 +372,7 @@ mod tests {
     use backissue_core::history::EntryKey;
     use backissue_core::search::EntryTexts;
 
-    /// Writes entries of feed 1, each with one word; `None` removes one.
+    /// Writes entries of feed 1 with one word each, or removes an entry if its word is `None`.
     fn write(index: &SearchIndex, entries: &[(u32, Option<&str>)]) {
         let mut writer = Writer::default();
         for &(seq, word) in entries {

@@ -1,8 +1,8 @@
 //! The indexer: the one thread that writes the search index.
 //!
-//! The store thread reports changed feeds. The indexer collects these changes for a moment and writes them in one batch. When it
-//! starts, it first indexes what the index lacks. The store never waits for the indexer. If the disk is full, the indexer waits
-//! until there is space again, and then indexes what is missing in the same way.
+//! The store thread reports changed feeds. The indexer collects these changes for a short time and writes them in one batch. When
+//! it starts, it first indexes the entries that are missing in the index. The store never waits for the indexer. If the disk is
+//! full, the indexer waits until there is space again, and then indexes the missing entries.
 //!
 //! The index contains a stamp of the indexed content of each entry. Entries whose stamp differs from the store's rows are added,
 //! replaced or removed, so nothing is lost if the program is killed.
@@ -29,17 +29,18 @@ use crate::io::system::is_out_of_files_now;
 
 /// Pause after the start, before the indexer reads all rows, so that the first screen appears earlier.
 const START_PAUSE: Duration = Duration::from_millis(700);
-/// Pause between two changes after which they are written in separate batches. Each batch costs a commit and, later, a merge.
+/// Pause between two changes after which they are written in separate batches. Batches are costly: each requires a commit and,
+/// later, a merge.
 const GATHERED: Duration = Duration::from_millis(800);
-/// Maximum time for which changes are collected while more of them arrive. Each batch is a segment that must be merged later. A
-/// search does not wait for this time.
+/// Maximum time for which changes are collected while more of them arrive. Each batch is a segment that must be merged later. If
+/// a search is waiting, changes are not collected.
 const GATHERED_MOST: Duration = Duration::from_secs(10);
 /// How often to retry after the system refused an operation.
 const REFUSED_PAUSE: Duration = Duration::from_secs(30);
-/// Number of indexed entries between two reports of progress.
+/// Number of indexed entries after which progress is reported again.
 const TOLD_ENTRIES: usize = 2_000;
 
-/// The handle on the indexer thread.
+/// A handle to the indexer thread.
 #[derive(Debug)]
 pub struct Indexer {
     orders: Sender<Order>,
@@ -51,8 +52,8 @@ pub struct Indexer {
 enum Order {
     /// A feed has changed.
     Changed(FeedKey),
-    /// A search waits, so missing entries are indexed without a pause. The sender gets the number of missing entries, and 0 at the
-    /// end.
+    /// A search is waiting, so index missing entries without a pause. The sender receives the number of missing entries
+    /// repeatedly, and 0 at the end.
     CatchUp(Sender<usize>),
 }
 
@@ -73,7 +74,7 @@ impl Orders {
         }
     }
 
-    /// Sends the number of missing entries to the searches that wait.
+    /// Sends the number of missing entries to the waiting searches.
     fn tell(&mut self, missing: usize) {
         // If sending fails, the search was interrupted.
         self.waiting.retain(|waiting| waiting.send(missing).is_ok() && missing > 0);
@@ -92,7 +93,7 @@ struct Work {
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: Answers,
-    /// Whether the failure to write the index was reported. A successful write resets it.
+    /// Whether the present failure to write the index was already reported. Reset by a successful write.
     is_told: Cell<bool>,
 }
 
@@ -132,7 +133,7 @@ impl Indexer {
         self.orders.send(Order::CatchUp(answer)).ok();
     }
 
-    /// Ends the thread after the current entries; the rest is indexed at the next start.
+    /// Ends the thread after the entries in progress. The others are indexed at the next start.
     pub fn stop(self) {
         self.stopping.store(true, Ordering::Relaxed);
         drop(self.orders);
@@ -141,7 +142,7 @@ impl Indexer {
 }
 
 impl Work {
-    /// Runs until the program ends. Operations that the system refused are tried again later. A damaged index is rebuilt, but only
+    /// Runs until the program ends. If the system refused an operation, tries again later. Rebuilds a damaged index, but only
     /// once.
     fn run(&self) {
         let mut orders = Orders::default();
@@ -171,8 +172,8 @@ impl Work {
     }
 
     /// Waits until the system may again allow what it refused, and returns the messages that arrived. Changed feeds need not be
-    /// remembered, because their entries are found by their stamps. A search that waits is answered at once, by dropping its
-    /// sender. If the refusal lasts, reports it once. Returns `None` if the program ends.
+    /// remembered, because their entries are found by their stamps. Waiting searches are answered at once, by dropping their
+    /// senders. If the refusal lasts, reports it once. Returns `None` if the program ends.
     fn wait_for_room(&self, refused: &IndexError) -> Option<Orders> {
         let mut began = clock::instant();
         loop {
@@ -199,7 +200,7 @@ impl Work {
         if is_there { Ok(()) } else { Err(IndexError::gone()) }
     }
 
-    /// Returns an error if there is too little disk space or no free file, so that writing is not even tried.
+    /// Returns an error if there is too little disk space or no free file, so that no write is attempted.
     fn check_room(&self) -> Result<(), IndexError> {
         self.check_place()?;
         if measure_room(&self.data).is_some_and(|free| free < ROOM_MIN) {
@@ -266,7 +267,7 @@ impl Work {
             if !orders.changed.is_empty() {
                 self.check_room()?;
             }
-            // A search reports the entries that it cannot find yet; nothing else needs their number.
+            // Only waiting searches need the number of missing entries.
             let missing = if orders.waiting.is_empty() {
                 0
             } else {
@@ -284,7 +285,7 @@ impl Work {
         }
     }
 
-    /// Collects further changes until none arrives for a moment. Does not wait if a search waits.
+    /// Collects further changes until none arrives for a short time. Does not wait if a search is waiting.
     fn gather(&self, orders: &mut Orders) {
         let began = clock::instant();
         loop {
@@ -378,7 +379,7 @@ impl CatchUp {
         (0_u32..).zip(&rows).map(|(seq, row)| stamp(row, pages.get(&seq))).collect()
     }
 
-    /// Returns the entries of a feed that the index has otherwise than the store, with their stamps in the store.
+    /// Returns the entries of a feed whose stamps in the index and in the store differ, with their stamps in the store.
     fn differing(&self, feed: FeedKey) -> Vec<(u32, u32)> {
         let has = self.has.get(&feed).map_or(&[][..], Vec::as_slice);
         let wanted = self.stamps(feed);
@@ -390,7 +391,7 @@ impl CatchUp {
             .collect()
     }
 
-    /// Returns the feeds that the index has otherwise than the store, with their numbers of such entries.
+    /// Returns the feeds with entries whose stamps differ, and the number of these entries.
     fn differing_feeds(&self) -> Vec<(FeedKey, usize)> {
         let feeds = self.all_feeds().into_iter();
         let counts = feeds.map(|feed| (feed, self.differing(feed).len()));
@@ -402,8 +403,8 @@ impl CatchUp {
         self.has.keys().copied().chain(self.texts.feeds()).collect()
     }
 
-    /// Updates the whole index. Calls `go_on` with the number of finished entries, and stops if it returns false. Returns `true` if
-    /// everything is indexed.
+    /// Updates the whole index. Calls `go_on` with the number of finished entries, and stops if it returns `false`. Returns
+    /// `true` if everything is indexed.
     pub fn everything(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Result<bool, IndexError> {
         self.feeds(self.all_feeds(), go_on)
     }

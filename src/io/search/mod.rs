@@ -1,4 +1,5 @@
-//! The search index: which entries contain which words. It may lag behind the store and can be rebuilt from it at any time.
+//! The search index, which stores which entries contain which words. It may lag behind the store and can be rebuilt from it at
+//! any time.
 //!
 //! It contains nothing that the store does not have: for each entry its key, a stamp of its indexed content, and its words.
 //! Searches check marks, tags and subscriptions in the store.

@@ -15,8 +15,11 @@ use backissue_core::history::{
     Counters, EntryBody, EntryKey, FeedKey, IndexRow, KeptEntry, MergedEntry,
 };
 
+/// Number of index rows in one packed record.
 pub(super) const ROWS: u32 = 64;
+/// Number of entries in one packed record.
 pub(super) const ENTRIES: u32 = 32;
+/// Number of texts in one packed record.
 pub(super) const BODIES: u32 = 16;
 /// Maximum size in bytes of a text in a shared record. A longer text has a record of its own, so that reading its neighbours stays
 /// fast.
@@ -98,7 +101,7 @@ impl Store {
         bytes.map_or(Ok(Counters::default()), |bytes| codec::decode(&bytes).map_err(damaged))
     }
 
-    /// Reads the index rows of a feed from the tree.
+    /// Reads the index rows of a feed from the table, without the cache.
     pub(super) fn read_rows(&self, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
         rows_in(&self.index, feed)
     }
@@ -129,7 +132,7 @@ impl Store {
         Ok(chunk.get_mut(place).map(std::mem::take))
     }
 
-    /// Returns the entries with these keys; a missing one is left out.
+    /// Returns the entries with these keys. Missing entries are left out.
     pub(super) fn read_entries(
         &self,
         keys: &[EntryKey],
@@ -149,7 +152,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Reads from a record of entries the fields that lists show.
+    /// Returns the fields that lists show, for each entry in a record of entries.
     pub(super) fn entry_record(
         &self,
         (feed, chunk): EntryRecord,
@@ -171,7 +174,7 @@ impl Store {
         }
     }
 
-    /// Like [`Self::read_entries`], but leaves out entries whose records cannot be read, so that a list shows the others.
+    /// Like [`Self::read_entries`], but leaves out entries whose records cannot be read, so that a list can still show the rest.
     pub fn readable_entries(
         &self,
         keys: &[EntryKey],
@@ -366,20 +369,21 @@ pub(super) fn rows_in(index: &Table, feed: FeedKey) -> Result<Vec<IndexRow>, Sto
     Ok(rows)
 }
 
-/// Items of the records of a feed, read in the order of their numbers, with one access for each record.
+/// Reads numbered items from the packed records of a feed. Items are requested in ascending order, so each record is read only
+/// once.
 struct Items<'t, T> {
     table: &'t Table,
     what: &'static str,
     feed: FeedKey,
-    /// Items in a record.
+    /// Number of items in one record.
     size: u32,
-    /// Numbers of the wanted items, in order.
+    /// Sequence numbers of the wanted items, in ascending order.
     wanted: &'t [u32],
     open: Option<(u32, Vec<T>)>,
 }
 
 impl<T: DeserializeOwned + Default> Items<'_, T> {
-    /// Takes an item; the default if it cannot be read.
+    /// Returns an item, or the default value if it cannot be read.
     fn take(&mut self, seq: u32) -> T {
         let number = seq / self.size;
         let chunk = match &mut self.open {

@@ -1,4 +1,4 @@
-//! Writes changes: one transaction for each document, each set of marks, each subscription.
+//! Writes changes. Each document, each set of marks and each change of subscriptions is one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use backissue_core::history::{
 };
 use backissue_core::words::frequency::Frequency;
 
-/// Number of the newest entries of a feed that are compared with a document if the feed seems to have changed its ids.
+/// Number of entries, newest first, that are compared with a document if the feed seems to have changed its ids.
 const FORMER_MAX: usize = 2_000;
 
 /// Records that are written in the same transaction as the entries.
@@ -213,7 +213,7 @@ impl Store {
         Ok(known)
     }
 
-    /// Returns the rows of a feed with these entries and then these marks applied.
+    /// Returns the rows of a feed after these entries and then these marks are applied.
     fn rows_after(
         &mut self,
         feed: FeedKey,

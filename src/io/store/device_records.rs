@@ -1,4 +1,5 @@
-//! What is remembered of the reader's devices: when they were seen, and what they changed, so that it can be taken back.
+//! Records of the devices that sync with this program: when each was last seen, and what it changed, so that the user can undo
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +15,20 @@ use crate::engine::feeds::setting_row::Chosen;
 use crate::io::codec;
 
 const DEVICES_KEY: &[u8] = b"devices";
-/// Most steps of a device; the oldest are dropped first.
+/// Maximum number of stored steps of a device. The oldest are dropped first.
 const STEPS_MAX: usize = 200;
-/// How long a step can be taken back: as long as removed subscriptions are kept.
+/// How long a step can be undone. Removed subscriptions can be restored for the same time.
 const STEP_TIME: TimeDelta = TimeDelta::weeks(1);
 
-/// A device.
+/// What is stored about a device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeviceRecord {
-    /// When it asked for something last, to within some minutes.
+    /// Time of the last request of the device, accurate to a few minutes.
     pub seen: Option<DateTime<Utc>>,
-    /// What it changed, oldest first.
+    /// The requests of the device that changed something, oldest first.
     pub steps: Vec<DeviceStep>,
-    /// Feeds that it asks to unsubscribe from, until the user answers.
+    /// Feeds from which the device asked to unsubscribe, until the user confirms or rejects it.
     pub held: Vec<FeedKey>,
 }
 
@@ -49,12 +50,12 @@ pub enum DeviceChange {
     },
     Subscribed(FeedKey),
     Unsubscribed(FeedKey),
-    /// The title or tags of a feed changed from these.
+    /// The title or tags of a feed were changed. Contains the former values.
     Arranged(FeedKey, Box<Chosen>),
 }
 
 impl DeviceRecord {
-    /// Counts the changes of a kind since a time.
+    /// Counts the changes after `since` for which `is_kind` returns `true`.
     pub fn count(&self, since: DateTime<Utc>, is_kind: impl Fn(&DeviceChange) -> bool) -> usize {
         let steps = self.steps.iter().filter(|step| step.at > since);
         steps.flat_map(|step| &step.changes).filter(|change| is_kind(change)).count()
@@ -62,20 +63,20 @@ impl DeviceRecord {
 }
 
 impl Store {
-    /// Returns what is remembered of devices, by name. A damaged record counts as none.
+    /// Returns the records of all devices, by name. A damaged record counts as empty.
     pub fn device_records(&self) -> Result<BTreeMap<String, DeviceRecord>, StoreError> {
         let bytes = self.facts.get(DEVICES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Writes from which feeds a device asks to unsubscribe.
+    /// Stores the feeds from which a device asked to unsubscribe.
     pub fn save_held(&mut self, name: &str, held: Vec<FeedKey>) -> Result<(), StoreError> {
         let mut records = self.device_records()?;
         records.entry(name.to_owned()).or_default().held = held;
         self.put(TableName::Facts, DEVICES_KEY, codec::encode(&records)?)
     }
 
-    /// Changes what is remembered of a device; `None` forgets it.
+    /// Changes the record of a device. If `change` returns `None`, the record is removed.
     pub fn change_device<T>(
         &mut self,
         name: &str,

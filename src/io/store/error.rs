@@ -114,7 +114,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns a copy of the error for a second receiver. Most kinds become [`StoreError::Failed`] with the sentence of the error.
+    /// Returns a copy of the error for another receiver. Most kinds become [`StoreError::Failed`] with the sentence of the error.
     pub(super) fn again(&self) -> Self {
         if let Self::Gone(data) = self {
             Self::Gone(data.clone())

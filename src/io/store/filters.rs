@@ -33,12 +33,12 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the user's filters in their order; none if their record is damaged.
+    /// Returns the user's filters in their order, or no filters if their record is damaged.
     pub fn saved_filters(&self) -> Result<Vec<EntryFilter>, StoreError> {
         saved_in(&self.facts)
     }
 
-    /// Writes the filters; from now on they apply to new entries.
+    /// Writes the filters, which from now on apply to new entries.
     pub fn save_filters(&mut self, filters: &[EntryFilter]) -> Result<(), StoreError> {
         self.put(TableName::Facts, FILTERS_KEY, codec::encode(&filters)?)?;
         self.use_filters(filters);
@@ -50,7 +50,7 @@ impl Store {
         self.filters.list = filters.to_vec();
     }
 
-    /// Returns the folded tags; none if their record is damaged.
+    /// Returns the tags that are folded, or none if their record is damaged.
     pub fn folded(&self) -> Result<BTreeSet<String>, StoreError> {
         let bytes = self.facts.get(FOLDED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
@@ -147,7 +147,7 @@ impl Store {
         Ok(batch)
     }
 
-    /// Adds matches that were written to those in memory.
+    /// Adds matches that have been written to the matches in memory.
     pub(super) fn hits_written(&mut self, feed: FeedKey, new: NewHits) {
         for (filter, seqs) in new {
             self.filters.hits.entry((filter, feed)).or_default().extend(seqs);

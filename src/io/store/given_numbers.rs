@@ -1,4 +1,4 @@
-//! The records of the numbers that entries have for devices, and the same in memory.
+//! The numbers under which devices know entries: their records, and the same numbers in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,35 +9,35 @@ use super::error::StoreError;
 use super::pack::Batch;
 use crate::io::codec;
 
-/// Start of the keys of the records of numbers among the facts.
+/// Prefix of the keys of the number records in the table of facts.
 pub(super) const NUMBERS_KEY: &[u8] = b"numbers";
-/// Most numbers in one record.
+/// Maximum number of entries in one record.
 const RECORD_MAX: usize = 4_096;
 
-/// What all records of numbers must agree on.
+/// Describes the complete set of number records. If the stored records do not match it, all entries get new numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Epoch {
-    /// The first number.
+    /// The first number of the set. Each record contains it, so that records of an earlier set are recognised.
     pub(super) first: u64,
-    /// The last number.
+    /// The last number that was given.
     pub(super) last: u64,
-    /// How many records there are.
+    /// Number of records.
     pub(super) records: u32,
 }
 
 /// A record of numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct NumberRecord {
-    /// First number of the epoch.
+    /// First number of the set to which this record belongs; see [`Epoch::first`].
     pub(super) epoch: u64,
     pub(super) runs: Vec<NumberRun>,
 }
 
-/// Consecutive numbers that were given at once.
+/// Consecutive numbers that entries were given at the same time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct NumberRun {
     first: u64,
-    /// The entries came from the history of their feeds, so they are not new.
+    /// Whether the entries came from the history of their feeds, and are therefore not new.
     pub(super) is_old: bool,
     /// Feeds and sequence numbers of the entries.
     pub(super) keys: Vec<(u32, u32)>,
@@ -48,11 +48,12 @@ pub(super) struct NumberRun {
 pub(super) struct GivenNumbers {
     pub(super) epoch: Epoch,
     pub(super) records: Vec<NumberRecord>,
-    /// The numbers of each feed's entries, by sequence number; 0: none. Of an entry that two feeds had, the first.
+    /// The numbers of each feed's entries, indexed by sequence number; 0 means that the entry has no number. An entry that got
+    /// several numbers, because two merged feeds had it, has the first of them here.
     pub(super) by_feed: BTreeMap<FeedKey, Vec<u64>>,
     /// The feeds that may have entries without a number.
     pub(super) unchecked: BTreeSet<FeedKey>,
-    /// How often entries moved to another feed with their numbers.
+    /// How many times entries, with their numbers, were moved to another feed.
     pub(super) moves: u32,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn record_key(number: usize) -> Vec<u8> {
 }
 
 impl GivenNumbers {
-    /// Returns the run of a number.
+    /// Returns the run that may contain a number.
     pub(super) fn run_of(&self, number: u64) -> Option<&NumberRun> {
         let after = self.records.partition_point(|record| record.first() <= number);
         let record = self.records.get(after.checked_sub(1)?)?;
@@ -92,7 +93,7 @@ impl GivenNumbers {
         record.runs.get(after.checked_sub(1)?)
     }
 
-    /// Returns the numbers of a feed's entries by sequence number; 0: none.
+    /// Returns the numbers of a feed's entries, indexed by sequence number; 0 means that the entry has no number.
     pub(super) fn of_feed(&self, feed: FeedKey) -> &[u64] {
         self.by_feed.get(&feed).map_or(&[], Vec::as_slice)
     }
@@ -117,7 +118,8 @@ impl GivenNumbers {
         }
     }
 
-    /// Gives numbers to entries, in order. Returns the place of the first record that changed.
+    /// Gives consecutive numbers to entries, in this order, starting at `now` in microseconds or after the last number, whichever
+    /// is later. Returns the index of the first record that changed.
     pub(super) fn give(&mut self, keys: &[EntryKey], is_old: bool, now: u64) -> usize {
         let changed = self.records.len().saturating_sub(1);
         let mut first = now.max(self.epoch.last.saturating_add(1));

@@ -54,7 +54,7 @@ pub struct Store {
     pub(super) polls: Table,
     /// Publication times of each feed.
     pub(super) rhythms: Table,
-    /// Times of each feed's last polls, where they are later than those in its state.
+    /// Times of each feed's last polls, if they are later than those in its state.
     pub(super) times: Table,
     /// The articles of the pages that entries link to.
     pub(super) pages: Table,
@@ -69,7 +69,7 @@ pub struct Store {
     pub(super) filters: AppliedFilters,
     /// The index rows of the feeds that were used so far, in memory.
     pub(super) rows: BTreeMap<FeedKey, Vec<IndexRow>>,
-    /// The numbers of entries for devices, in memory once one asked.
+    /// The numbers under which devices know entries; `None` until they are first needed.
     pub(super) numbers: Option<GivenNumbers>,
     /// Cache of the fields of entries that lists show.
     pub(super) shown: ListedEntryCache,
@@ -81,12 +81,12 @@ pub struct Store {
     pub(super) joined: BTreeMap<EntryKey, Vec<EntryKey>>,
     /// Like `joined`, for entries whose texts link to the same page.
     pub(super) folded_inside: BTreeMap<EntryKey, FoldedEntries>,
-    /// The links in the texts of the entries of the last days, in memory once a list or a write needed them.
+    /// The links in the texts of the entries of the last days. They are loaded when a list or a write first needs them.
     pub(super) inside: Option<BTreeMap<FeedKey, Vec<LinksInside>>>,
-    /// How often the feeds in the open list publish, if it is ordered by that. It stays as long as the list is open, so that no row
-    /// moves.
+    /// How often the feeds in the open list publish, if it is ordered by that. The values do not change while the list is open,
+    /// so that no row moves.
     pub(super) frequencies: BTreeMap<FeedKey, Frequency>,
-    /// The entries, in order, that the open list has below those that are ordered by the frequency of their feeds.
+    /// The entries that the open list shows below those that are ordered by the frequency of their feeds. Sorted by key.
     pub(super) unranked: Vec<EntryKey>,
     /// Whether the open list shows entries that are the same article as one row.
     pub(super) joins: bool,
@@ -124,10 +124,10 @@ pub(super) struct AppliedFilters {
     pub(super) hits: BTreeMap<(u32, FeedKey), BTreeSet<u32>>,
 }
 
-/// New entries that filters matched, by the number of the filter.
+/// Sequence numbers of new entries that filters matched, by the number of the filter.
 pub(super) type NewHits = BTreeMap<u32, Vec<u32>>;
 
-/// Returns the filters in their order; none if their record is damaged.
+/// Returns the filters in their order, or no filters if their record is damaged.
 pub(super) fn saved_in(facts: &Table) -> Result<Vec<EntryFilter>, StoreError> {
     let bytes = facts.get(FILTERS_KEY)?;
     Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
@@ -157,7 +157,7 @@ impl AppliedFilters {
         self.hits.get(&(filter, key.feed)).is_some_and(|seqs| seqs.contains(&key.seq))
     }
 
-    /// Whether an entry has a label with this name.
+    /// Checks whether an entry has a label whose name passes this test.
     pub(super) fn has_label(&self, key: EntryKey, name: &NameTest) -> bool {
         let mut rules = self.list.iter();
         rules.any(|filter| {
@@ -166,7 +166,7 @@ impl AppliedFilters {
         })
     }
 
-    /// Whether a filter other than this one hides an entry.
+    /// Checks whether a filter other than this one hides an entry.
     pub(super) fn is_hidden_otherwise(&self, filter: u32, key: EntryKey) -> bool {
         let mut others = self.list.iter().filter(|other| other.id != filter);
         others.any(|other| other.action == Action::Hide && self.has_hit(other.id, key))
@@ -193,10 +193,10 @@ pub(super) fn feed_of(key: &[u8]) -> Option<FeedKey> {
     key.first_chunk().map(|bytes| FeedKey(u32::from_be_bytes(*bytes)))
 }
 
-/// A record that holds texts.
+/// A record that contains texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TextRecord {
-    /// Texts of consecutive entries; the key of the first.
+    /// Texts of consecutive entries. Contains the key of the first one.
     Packed(EntryKey),
     /// The text of one entry.
     Alone(EntryKey),
@@ -218,7 +218,7 @@ const DOCUMENTS_MAX: usize = 16;
 /// Changes that are prepared but not written yet, so that the changes of many feeds are written as one frame.
 #[derive(Debug, Default)]
 pub(super) struct WriteGroup {
-    /// Whether the change that is being made may be added to the group.
+    /// Whether the change in progress may be added to the group.
     pub(super) is_open: bool,
     /// The batches to write, in order.
     pub(super) batches: Vec<(TableName, Batch)>,
@@ -229,7 +229,7 @@ pub(super) struct WriteGroup {
 }
 
 impl WriteGroup {
-    /// Closes the group, so that the change that is being made is written at once.
+    /// Closes the group, so that the change in progress is written immediately.
     pub(super) const fn close(&mut self) {
         self.is_open = false;
     }

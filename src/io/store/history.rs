@@ -25,7 +25,7 @@ fn node_key(feed: FeedKey, address: &str) -> Vec<u8> {
 }
 
 impl Store {
-    /// Returns what is known of a feed's history; the default if nothing is stored.
+    /// Returns what is known about a feed's history, or the default if nothing is stored.
     pub fn history_of(&self, feed: FeedKey) -> Result<HistoryRecord, StoreError> {
         let damaged =
             |why| StoreError::Damaged { what: format!("the history of feed {feed}"), why };
@@ -33,7 +33,7 @@ impl Store {
         bytes.map_or(Ok(HistoryRecord::default()), |bytes| codec::decode(&bytes).map_err(damaged))
     }
 
-    /// Returns the fetched archives of a feed. One whose record cannot be read counts as not fetched.
+    /// Returns the fetched archives of a feed. An archive whose record cannot be read counts as not fetched.
     pub fn nodes(&self, feed: FeedKey) -> Result<Nodes, StoreError> {
         let (nodes, _) = self.readable_nodes(feed)?;
         Ok(nodes)
@@ -73,8 +73,8 @@ impl Store {
         Ok((history, nodes))
     }
 
-    /// Withdraws entries that another source than the publisher's document brought, or restores withdrawn entries (SPEC C.6, C.11).
-    /// Returns those that changed.
+    /// Withdraws entries that came from another source than the publisher's document, or restores withdrawn entries (SPEC C.6,
+    /// C.11). Returns the entries that changed.
     pub fn set_withdrawn(
         &mut self,
         feed: FeedKey,
@@ -87,7 +87,7 @@ impl Store {
             let mut theirs = Vec::new();
             for seq in entries {
                 let entry = self.entry(EntryKey { feed, seq })?;
-                // Meanwhile, the publisher may have supplied it.
+                // In the meantime, the publisher's document may have supplied the entry.
                 let is_hidden = |kept: &KeptEntry| match showing {
                     Showing::HidesCopies => kept.is_of_copy(),
                     Showing::HidesUnlisted | Showing::Again => !kept.was_listed(),
@@ -134,8 +134,8 @@ impl Store {
         Ok(vec![(TableName::State, whole), (TableName::Times, times)])
     }
 
-    /// Writes the time of the last attempt to poll a feed. This is done before each request, so that a restart does not repeat the
-    /// request (SPEC G.20). The record has about 40 bytes, the whole state some hundred.
+    /// Writes the time of the last attempt to poll a feed. This is done before each request, so that a restart does not repeat
+    /// the request (SPEC G.20). Only a small record of about 40 bytes is written, because the whole state has a few hundred.
     pub fn save_try(&mut self, feed: FeedKey, at: DateTime<Utc>) -> Result<(), StoreError> {
         let known = self.times(feed)?;
         let mut times = match known {
@@ -148,7 +148,7 @@ impl Store {
         self.apply(vec![(TableName::Times, batch)])
     }
 
-    /// Returns the state of a feed with the times of its last polls; the default if it cannot be read.
+    /// Returns the state of a feed with the times of its last polls, or the default if there is none or it is damaged.
     pub(super) fn state_of(&self, feed: FeedKey) -> Result<FeedState, StoreError> {
         let mut state = self.whole_state(feed)?;
         if let Some(times) = self.times(feed)? {

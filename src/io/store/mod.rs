@@ -1,9 +1,9 @@
-//! The store: everything that lasts, in one append-only file with a sled database as its index.
+//! The store: all permanent data, in one append-only file with a sled database as its index.
 //!
-//! Records are few and packed: each holds 64 index rows, 32 entries or 16 texts, compressed. Changes that belong together are one
-//! frame. What is reported as done has been synced first ([`Store::sync`]).
+//! Records are packed to keep their number small: each contains 64 index rows, 32 entries or 16 texts, compressed. Changes that
+//! belong together are one frame. A change is reported as done only after it was synced ([`Store::sync`]).
 //!
-//! Nothing is decided here: `history` and `engine` say what to write.
+//! The store decides nothing: `history` and `engine` determine what to write.
 
 mod chunks;
 mod commit;

@@ -1,9 +1,9 @@
-//! The numbers under which devices know entries. Each is given once, in order of arrival, and never again: it is a time in
-//! microseconds, as `FreshRSS` numbers its entries, later than every number before it.
+//! The numbers under which devices know entries. Like the entry numbers of `FreshRSS`, each is a time in microseconds. Numbers
+//! are given in the order in which entries arrive. Each is larger than all earlier ones and is never used again.
 //!
-//! An entry gets its number when a device asks for the first time after the entry arrived. So each device finds it with `ot`, the
-//! time of its own last request. Numbers are not in backups: a restored store gives new ones, and devices fetch everything again,
-//! instead of taking one entry for another.
+//! An entry gets its number at the first request of any device after the entry arrived. Each device can therefore find it with
+//! `ot`, the time of that device's own last request. Numbers are not in backups. A restored store gives new numbers, so that
+//! devices fetch all entries again and never mistake one entry for another.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeInclusive};
@@ -16,40 +16,40 @@ use super::handle::{Store, feed_of};
 use super::pack::TableName;
 use crate::io::codec;
 
-/// Which entries a device asks for.
+/// The entries that a device requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntriesWanted {
-    /// The feeds whose entries it may see.
+    /// The feeds whose entries the device may see.
     pub feeds: Vec<FeedKey>,
-    /// Each must be met, or must not (`false`).
+    /// Tests that an entry must pass (`true`) or fail (`false`).
     pub tests: Vec<(EntryTest, bool)>,
-    /// First and last number of new entries.
+    /// First and last number of the wanted entries. If either is set, entries from the history of their feeds are left out.
     pub since: Option<u64>,
     pub until: Option<u64>,
-    /// The number before the first wanted one, in the wanted order.
+    /// The last number of the previous page.
     pub after: Option<u64>,
     pub oldest_first: bool,
     pub count: usize,
 }
 
-/// What an entry must be.
+/// A test of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryTest {
     Read,
     Starred,
-    /// Of one of these feeds, or matched by one of these filters.
+    /// The entry is in one of these feeds, or one of these filters matched it.
     Among(Vec<FeedKey>, Vec<u32>),
 }
 
-/// An entry that has no number yet: whether it is not from the history of its feed, its time in lists, in seconds, and its key. Sorted,
-/// such entries are in the order in which they get numbers.
+/// An entry without a number: whether it is new, which means that it does not come from the history of its feed; its date in Unix
+/// seconds; and its key. Entries get their numbers in ascending order of these tuples.
 pub type NewToDevices = (bool, i64, EntryKey);
 
-/// Number of rows to look at in one piece, so that the reader's keys do not wait.
+/// Number of rows after which a search for entries without a number returns, so that the store can answer the reader in between.
 const LOOKED_AT: usize = 10_000;
 
 impl EntriesWanted {
-    /// Returns which numbers are wanted. 0 is none.
+    /// Returns the range of the wanted numbers. It never contains 0, which means that an entry has no number.
     fn numbers(&self) -> RangeInclusive<u64> {
         let (mut first, mut last) =
             (self.since.unwrap_or(1).max(1), self.until.unwrap_or(u64::MAX));
@@ -61,7 +61,7 @@ impl EntriesWanted {
         first..=last
     }
 
-    /// Returns the first page of wanted entries, in the order of their numbers.
+    /// Returns the first page of the wanted entries that were found, in the requested order.
     pub fn page(&self, mut found: Vec<(u64, EntryKey)>) -> NumberedEntries {
         let order = |number: u64| if self.oldest_first { number } else { u64::MAX - number };
         let has_more = found.len() > self.count;
@@ -87,7 +87,7 @@ impl EntriesWanted {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NumberedEntries {
     pub entries: Vec<(u64, EntryKey)>,
-    /// Whether there are more.
+    /// Whether there are more entries than fit on the page.
     pub has_more: bool,
 }
 
@@ -103,7 +103,8 @@ impl Store {
         Ok(self.numbers.get_or_insert_default())
     }
 
-    /// Reads the records of numbers. If one is missing or damaged, new numbers are given, after all that are known.
+    /// Reads the records of numbers. If a record is missing or damaged, returns no numbers, so that all entries get new ones,
+    /// larger than any number that was found.
     fn read_numbers(&self) -> Result<GivenNumbers, StoreError> {
         let bytes = self.facts.get(NUMBERS_KEY)?;
         let epoch = bytes.and_then(|bytes| codec::decode::<Epoch>(&bytes).ok()).unwrap_or_default();
@@ -111,7 +112,7 @@ impl Store {
         let (count, mut last) = (epoch.records as usize, 0);
         for place in 0.. {
             let bytes = self.facts.get(record_key(place))?;
-            // More of them are left of an earlier epoch, or if it is unknown how many there are.
+            // Records of an earlier epoch may follow. If the number of records is not known, read all that exist.
             if bytes.is_none() && place >= count {
                 break;
             }
@@ -130,8 +131,8 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Returns entries that have no number, in the order in which they get one if they all arrived at once, and the feed to go on
-    /// after, until all feeds are looked at.
+    /// Returns entries without a number, by feed and sequence number; sort them before they get numbers. A call may stop early,
+    /// to limit its duration. It then also returns the last feed that was searched, and `after` continues from there.
     pub fn without_number(
         &mut self,
         after: Option<FeedKey>,
@@ -141,7 +142,7 @@ impl Store {
         let (feeds, mut new, mut looked_at) = (feeds.collect::<Vec<_>>(), Vec::new(), 0);
         for feed in feeds {
             let before = new.len();
-            // A feed whose index is damaged must not keep the entries of other feeds from devices.
+            // If the index of a feed is damaged, continue with the other feeds.
             if self.rows_of(feed).is_ok()
                 && let (Some(rows), Some(numbers)) = (self.rows.get(&feed), &self.numbers)
             {
@@ -163,8 +164,8 @@ impl Store {
         Ok((new, None))
     }
 
-    /// Gives numbers to entries that have none, in this order. `now` is in microseconds. The numbers must be durable before a device
-    /// gets one.
+    /// Gives numbers to the entries that have none, in this order, but entries from history first. `now` is in microseconds since
+    /// 1970. Sync the store before a device receives one of the numbers.
     pub fn give_numbers(&mut self, new: &[NewToDevices], now: u64) -> Result<(), StoreError> {
         let numbers = self.numbers()?;
         let has_none = |&&(_, _, EntryKey { feed, seq }): &&NewToDevices| {
@@ -180,13 +181,13 @@ impl Store {
         let batch = numbers.batch(first..numbers.records.len())?;
         let written = self.db.commit(&[(TableName::Facts, &batch)]);
         if written.is_err() {
-            // What is remembered is read again.
+            // Read the records again when the numbers are needed next.
             self.numbers = None;
         }
         written
     }
 
-    /// Returns the entries with these numbers; unknown ones are left out.
+    /// Returns the entries with these numbers. Unknown numbers, and entries of unsubscribed feeds, are left out.
     pub fn numbered(&mut self, numbers: &[u64]) -> Result<Vec<(u64, EntryKey)>, StoreError> {
         let known = self.numbers()?;
         let found = numbers.iter().filter_map(|&it| Some((it, known.run_of(it)?.get(it)?)));
@@ -195,7 +196,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the wanted entries, in the order of their numbers.
+    /// Returns the first page of the wanted entries.
     pub fn numbered_entries(
         &mut self,
         wanted: &EntriesWanted,
@@ -203,14 +204,14 @@ impl Store {
         Ok(wanted.page(self.numbered_in(wanted, &wanted.feeds)?.0))
     }
 
-    /// Returns the entries of some of the feeds that are wanted and on no page before, in no order, and how often entries have moved to
-    /// another feed.
+    /// Returns the wanted entries of some of the feeds, without those on earlier pages, in any order. Also returns how many times
+    /// entries were moved to another feed, so that the caller notices a move between two calls.
     pub fn numbered_in(
         &mut self,
         wanted: &EntriesWanted,
         feeds: &[FeedKey],
     ) -> Result<(Vec<(u64, EntryKey)>, u32), StoreError> {
-        // There are few flags and many rows.
+        // Test each possible value of the flags once, because there are only 256 of them and many rows.
         let by_flags: Vec<bool> =
             (0..=u8::MAX).map(|flags| wanted.has_flags(Flags(flags))).collect();
         let within = wanted.numbers();
@@ -219,11 +220,11 @@ impl Store {
             if self.ended.contains(&feed) {
                 continue;
             }
-            // Rows that are in memory are read sooner than the counters.
+            // Rows that are already in memory are faster to read than the counters.
             if !self.rows.contains_key(&feed) && self.counts_exclude(feed, wanted)? {
                 continue;
             }
-            // A feed whose index is damaged must not take the other feeds' entries out of the list.
+            // If the index of a feed is damaged, continue with the other feeds.
             if self.rows_of(feed).is_err() {
                 continue;
             }
@@ -247,13 +248,13 @@ impl Store {
         Ok((found, numbers.moves))
     }
 
-    /// Returns the last number of an entry of a feed; 0 if it has none.
+    /// Returns the largest number of a feed's entries, or 0 if no entry has one.
     pub fn newest_number(&mut self, feed: FeedKey) -> Result<u64, StoreError> {
         let numbers = self.numbers()?.by_feed.get(&feed);
         Ok(numbers.and_then(|numbers| numbers.iter().max()).copied().unwrap_or_default())
     }
 
-    /// Checks whether the counters of a feed say that none of its entries is wanted.
+    /// Checks whether the counters of a feed show that none of its entries is wanted.
     fn counts_exclude(&self, feed: FeedKey, wanted: &EntriesWanted) -> Result<bool, StoreError> {
         let has = |test, value| wanted.tests.contains(&(test, value));
         let counters = self.counters_of(feed)?;
@@ -262,7 +263,7 @@ impl Store {
         Ok(has_none || counters.next_seq == 0)
     }
 
-    /// Checks whether an entry is in the wanted lists, as far as its flags do not say that.
+    /// Checks the tests that depend on feeds and filters. [`EntriesWanted::has_flags`] checks the others.
     fn is_among(&self, key: EntryKey, tests: &[(EntryTest, bool)]) -> bool {
         tests.iter().all(|(test, wanted)| match test {
             EntryTest::Read | EntryTest::Starred => true,
@@ -273,7 +274,8 @@ impl Store {
         })
     }
 
-    /// Lets the numbers of entries that moved to another feed name them there; `now_as`: their sequence numbers there.
+    /// Assigns the numbers of entries that moved to another feed to their new keys. `now_as` maps the old sequence numbers to the
+    /// new ones.
     pub(super) fn hand_numbers(
         &mut self,
         from: FeedKey,

@@ -190,7 +190,7 @@ impl Store {
         self.db.sync()
     }
 
-    /// Closes the files; the folder stays locked while the returned file is held.
+    /// Closes the files. The folder stays locked until the returned file is dropped.
     pub(super) fn close(self) -> File {
         self.lock
     }

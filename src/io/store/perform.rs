@@ -18,7 +18,7 @@ use crate::engine::store_work::{
 use crate::io::store::pack::{Batch, TableName};
 
 impl Store {
-    /// Performs a job. The answer names the job; `None` if the job has no answer.
+    /// Performs a job. Returns the answer, which contains the id of the job, or `None` if the job has no answer.
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, beside, .. } = work;
         let subject = job.subject();
@@ -29,8 +29,8 @@ impl Store {
         Some(Stored { id, subject, result })
     }
 
-    /// Replaces the list in a job that marks a list by the entries that the list has now, because another list may be open when the
-    /// job is performed.
+    /// If a job marks a list, replaces the list by its present entries, because another list may be open when the job is
+    /// performed.
     pub fn fix_list(&mut self, work: &mut StoreWork) {
         if let Job::Mark { entries, .. } = &mut work.job {
             // If the index cannot be read, no entry is marked.
@@ -67,7 +67,7 @@ fn do_with_steps(
     Ok(answer)
 }
 
-/// Performs a job; `None` if it has no answer.
+/// Performs a job. Returns `None` if the job has no answer.
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of work")]
 fn do_job(
     store: &mut Store,
@@ -111,7 +111,8 @@ fn do_job(
             Some(Answer::RecordsSaved)
         }
         Job::Absorb { from, into, records } => {
-            // Merging again changes nothing, so if the records cannot be written, both feeds stay as they are shown.
+            // Merging again changes nothing. If the records cannot be written, both feeds therefore stay as the screen shows
+            // them.
             let counters = store.absorb(from, into)?;
             store.save_records(&records)?;
             Some(Answer::Absorbed { into, counters })

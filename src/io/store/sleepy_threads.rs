@@ -29,8 +29,8 @@ pub(super) fn open_database(config: &Config, stay: SessionLength) -> sled::Resul
     }
 }
 
-/// Runs code that starts threads, which may then be woken late when they only wait for time to pass. The same applies to the
-/// current thread until the code returns, so the code must not sleep.
+/// Runs code that starts threads. Timers of these threads may then fire late, to save wake-ups. Until the code returns, this also
+/// applies to the current thread, so the code must not sleep.
 fn start_sleepy_threads<T>(work: impl FnOnce() -> T) -> T {
     let _until_done = Sleepy::begin();
     work()

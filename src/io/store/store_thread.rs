@@ -1,8 +1,8 @@
 //! The store thread: the one thread that owns the store.
 //!
-//! Jobs are sent to it, and its answers arrive through the program's one channel, so that no other thread waits for the disk. Reads
-//! come before writes. Writes that wait together share one sync (group commit) and are reported only after it. Reads are answered
-//! while a sync is in progress.
+//! Jobs are sent to this thread, and its answers arrive through the program's one channel, so that no other thread waits for the
+//! disk. Reads are performed before writes. Waiting writes share one sync (group commit) and are reported only after it. Reads
+//! are answered while a sync is in progress.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
@@ -25,7 +25,7 @@ use crate::io::search::Indexer;
 /// Maximum number of writes that share one sync.
 const GROUP_WRITES_MAX: usize = 64;
 
-/// Message to the user if the thread has died.
+/// Message to the user if the store thread has died.
 const DEAD: &str =
     "the store stopped working; changes since the last save may be lost: run 'backissue doctor'";
 
@@ -99,7 +99,7 @@ fn start_syncing(hand: WeakUnboundedSender<StoreMessage>) -> std::io::Result<Syn
     })
 }
 
-/// A function of another thread that runs on the store thread, between two jobs.
+/// A function from another thread. The store thread runs it between two jobs.
 pub(in crate::io) type StoreVisit = Box<dyn FnOnce(&mut Store) + Send>;
 
 /// The callback of a caller that waits until earlier changes are durable.
@@ -121,7 +121,7 @@ impl StoreHandle {
         self.send(StoreMessage::WhenDurable(Box::new(answer)));
     }
 
-    /// Sends the number of entries that the search index lacks, again and again until it is 0.
+    /// Sends the number of entries that are not in the search index yet, repeatedly until it is 0.
     pub fn when_indexed(&self, answer: Sender<usize>) {
         self.send(StoreMessage::WhenIndexed(answer));
     }
@@ -135,9 +135,8 @@ impl StoreHandle {
 
 /// A message to the store thread.
 enum StoreMessage {
-    /// A job.
     Work(Box<StoreWork>),
-    /// A function of another thread to run with the store.
+    /// A function from another thread to run with the store.
     Visit(StoreVisit),
     /// A caller waits until earlier changes are durable.
     WhenDurable(DurableAnswer),
@@ -157,7 +156,7 @@ struct Working<'a> {
     answers: &'a Answers,
     indexer: &'a Indexer,
     writes: VecDeque<Write>,
-    /// Jobs done since the last sync was started, and the indexes of those whose changes still wait in the write group.
+    /// Jobs done since the last sync was started, and the indexes of those whose changes are still in the write group.
     done: Vec<Unsynced>,
     grouped: Vec<usize>,
     /// Jobs whose changes are being synced, with their answers.
@@ -168,7 +167,6 @@ struct Working<'a> {
 
 /// An item in the queue of writes.
 enum Write {
-    /// A job.
     Work(Box<StoreWork>),
     /// A caller that waits until earlier changes are durable.
     WhenDurable(DurableAnswer),
@@ -244,7 +242,7 @@ impl<'a> Working<'a> {
         Some(Self { store, syncing, backup: None, ..self })
     }
 
-    /// Starts the backup of a day, if there is none yet. A failure is reported, and the next attempt is made on the next day.
+    /// Starts the backup of a day, if there is none yet. A failure is reported, and the next attempt is on the next day.
     fn back_up(&mut self, today: NaiveDate) {
         let is_under_way = self.backup.as_ref().is_some_and(BackingUp::is_under_way);
         if is_under_way || self.store.check_place().is_err() {
@@ -388,7 +386,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Performs the queued writes after all senders are gone. Nobody waits for the answers.
+    /// Performs the queued writes after all senders are gone. No answers are sent.
     fn left(mut self) -> Store {
         while let Some(write) = self.writes.pop_front() {
             if let Write::Work(work) = write {
@@ -409,7 +407,7 @@ impl<'a> Working<'a> {
     }
 }
 
-/// Drops requests for rows of lists that a newer list has replaced, because typing a search opens a list with each key.
+/// Drops requests for rows of lists that a newer list has replaced. While a search is typed, each key opens another list.
 fn drop_outdated_rows(waiting: &mut Vec<StoreMessage>) {
     let number = |handed: &StoreMessage| {
         let StoreMessage::Work(work) = handed else { return None };

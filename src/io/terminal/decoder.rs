@@ -1,7 +1,7 @@
 //! Decodes the bytes that a terminal sends: keys, mouse events, pasted text, focus, answers. The caller passes their arrival time.
 //!
-//! A slow connection delivers a sequence in pieces, so nothing that may belong to an unfinished sequence is read as a key. What does
-//! not become a key that is known is dropped as a whole.
+//! A slow connection delivers a sequence in pieces, so nothing that may belong to an unfinished sequence is read as a key. A
+//! sequence that is not a known key is dropped as a whole.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub(super) struct Decoder {
     pub(super) escape_time: Duration,
     /// Set if the terminal sends ESC before the whole sequence of a key that is pressed together with Alt.
     alt_is_escape: bool,
-    /// When the terminal was asked for an answer that has not arrived.
+    /// Time at which the terminal was asked for an answer that has not arrived yet.
     pub(super) asked: Option<Instant>,
     bytes: Vec<u8>,
     /// Arrival time of the last bytes.
@@ -50,24 +50,24 @@ enum Start {
     Unfinished(Wait),
 }
 
-/// Where a sequence ends, as a number of bytes after the two with which it starts.
+/// The end of a sequence, as a number of bytes after the two bytes with which it starts.
 #[derive(Debug, Clone, Copy)]
 enum End {
-    /// It is complete.
+    /// The sequence is complete.
     At(usize),
     /// Another key or sequence begins before its end.
     Broken(usize),
     Open,
 }
 
-/// What an incomplete sequence is, which decides how long to wait for its rest.
+/// The kind of an incomplete sequence, which determines how long to wait for the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     /// A single ESC.
     Escape,
     /// ESC and the character that starts a kind of sequence: a key with Alt, if nothing follows.
     Alt(char),
-    /// More than that, which nobody typed.
+    /// A longer beginning, which nobody types.
     Sequence,
     /// An answer of the terminal.
     Answer,
@@ -99,7 +99,7 @@ impl Decoder {
                 },
                 Start::Unfinished(_) => {
                     if let surplus @ 1.. = self.bytes.len().saturating_sub(SEQUENCE_MAX) {
-                        // The first bytes tell what it is, and the last ones whether it is complete.
+                        // The first bytes show what kind of sequence it is, and the last bytes whether it is complete.
                         self.bytes.drain(3..surplus.saturating_add(3));
                     }
                     return None;
@@ -126,7 +126,7 @@ impl Decoder {
         self.last?.checked_add(time)
     }
 
-    /// Forgets what has arrived of an incomplete sequence or pasted text.
+    /// Discards an incomplete sequence or pasted text.
     pub(super) fn forget(&mut self) {
         (self.bytes, self.pasted) = (Vec::new(), None);
     }
@@ -171,7 +171,7 @@ fn read_start(bytes: &[u8], alt_is_escape: bool) -> Option<Start> {
         [] => return None,
         [ESC] => Start::Unfinished(Wait::Escape),
         [ESC, ESC] if alt_is_escape => Start::Unfinished(Wait::Escape),
-        // A key with Alt, which is read as the key alone.
+        // A sequence of a key that is pressed with Alt. It is read as the key without Alt.
         [ESC, sequence @ ..] if alt_is_escape && matches!(sequence, [ESC, b'[' | b'O', ..]) => {
             match read_start(sequence, false)? {
                 Start::Whole(decoded, length) => Start::Whole(decoded, length.saturating_add(1)),
@@ -201,7 +201,7 @@ fn sequence(rest: &[u8], end: End, read: impl FnOnce(&[u8]) -> Option<Decoded>) 
     }
 }
 
-/// Reads an answer of the terminal: a text that BEL, or ESC and a backslash end.
+/// Reads an answer of the terminal, which is a text that ends with BEL or with ESC and a backslash.
 fn answer(rest: &[u8], read: impl FnOnce(&[u8]) -> Option<bool>) -> Start {
     let end = match rest.iter().position(|byte| is_break(*byte) || *byte == 7) {
         None => End::Open,
@@ -222,7 +222,7 @@ fn answer(rest: &[u8], read: impl FnOnce(&[u8]) -> Option<bool>) -> Start {
     start
 }
 
-/// Adds the Alt modifier to a key. A control character after Esc stays a key of its own.
+/// Adds the Alt modifier to a key. A control character after Esc is read as a separate key.
 fn with_alt(start: Start) -> Start {
     let Start::Whole(decoded, length) = start else { return start };
     let char = match decoded {
@@ -262,7 +262,7 @@ const fn is_break(byte: u8) -> bool {
     matches!(byte, ESC | INTERRUPT)
 }
 
-/// Returns the end of a sequence that the first byte for which `is_last` is true ends.
+/// Returns the end of a sequence. Its last byte is the first one for which `is_last` returns `true`.
 fn end_at(rest: &[u8], is_last: impl Fn(u8) -> bool) -> End {
     match rest.iter().position(|byte| is_break(*byte) || is_last(*byte)) {
         Some(at) if rest.get(at).is_some_and(|byte| is_break(*byte)) => End::Broken(at),
@@ -305,7 +305,7 @@ fn short_end(rest: &[u8]) -> End {
 pub(super) enum Decoded {
     Input(ScreenInput),
     PasteBegins,
-    /// The answer to the question for the kind of the terminal.
+    /// The answer to the request for the kind of the terminal.
     Attributes,
 }
 
@@ -314,8 +314,8 @@ pub(super) const fn key(code: Code) -> Option<Decoded> {
     Some(Decoded::Input(ScreenInput::Key(Key::code(code))))
 }
 
-/// Decodes a sequence after `ESC O`: an arrow, Home, End or F1 to F4. The lower-case letters are the arrows of rxvt with Ctrl. The
-/// keys of a number pad are ignored, because such a sequence may also be `Alt-O` and another key.
+/// Decodes a sequence after `ESC O`: an arrow, Home, End or F1 to F4. Lower-case letters are the arrows of rxvt with Ctrl. Keys
+/// of a number pad are ignored, because such a sequence may also be `Alt-O` followed by another key.
 fn read_short(sequence: &[u8]) -> Option<Decoded> {
     let letter = sequence.last()?;
     let ctrl = matches!(letter, b'a'..=b'd');
@@ -384,7 +384,8 @@ fn read_sequence(sequence: &[u8]) -> Option<Decoded> {
     input(ScreenInput::Key(Key { code, ctrl }))
 }
 
-/// Returns the key that a control sequence describes by the number of its character, and by the number with Shift, if it gives one.
+/// Returns the key that a control sequence describes by the number of its character and, if given, the number of the character
+/// with Shift.
 fn described(
     number: u32,
     shifted: Option<u32>,

@@ -6,7 +6,7 @@ use crate::ui::keys::mouse::{Gesture, Mouse};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Decodes pieces that each arrive after a pause in milliseconds. Lets a second pass behind the last one.
+/// Decodes pieces, each of which arrives after a pause in milliseconds. One second passes after the last piece.
 fn decoded(pieces: &[(u64, &[u8])]) -> Vec<ScreenInput> {
     decoded_on(Decoder::new(false), pieces)
 }
@@ -87,7 +87,7 @@ fn keys_are_read() {
         assert_eq!(decoded(&[(0, bytes.as_bytes())]), std::slice::from_ref(&read), "{bytes:?}");
         let behind = format!("{bytes}j");
         let read = [read, code(Code::Char('j'))];
-        // Nothing tells a single ESC from the beginning of a key with Alt.
+        // A single ESC cannot be distinguished from the beginning of a key with Alt.
         if bytes != "\x1b" {
             assert_eq!(decoded(&[(0, behind.as_bytes())]), read, "{behind:?}");
         }
@@ -98,7 +98,7 @@ fn keys_are_read() {
 fn what_is_not_known_is_dropped_whole() {
     for bytes in [
         "\x1b[5x",
-        // The answers to other questions: kind, mode, cursor, version, colours, clipboard, picture.
+        // The answers to other requests: kind, mode, cursor, version, colours, clipboard, picture.
         "\x1b[?1;2c",
         "\x1b[>83;40003;0c",
         "\x1b[?2026;2$y",
@@ -108,7 +108,7 @@ fn what_is_not_known_is_dropped_whole() {
         "\x1b]4;1;rgb:0/0/0\x07",
         "\x1b]52;c;QUJD\x1b\\",
         "\x1b_Gi=1;OK\x1b\\",
-        // Keys that are released, with Super, without a character, and those of a number pad.
+        // Keys that are released, keys with Super, keys without a character, and keys of a number pad.
         "\x1b[97;1:3u",
         "\x1b[97;9u",
         "\x1b[57358u",

@@ -53,7 +53,7 @@ impl TerminalEvents {
         } else {
             File::open("/dev/tty")?
         };
-        // These send ESC before a key that is pressed with Alt; others have sequences of their own for it.
+        // These terminals send ESC before a key that is pressed with Alt. Other terminals have separate sequences for such keys.
         let term = std::env::var("TERM").unwrap_or_default();
         let alt_is_escape = term.starts_with("rxvt") || term == "linux";
         Ok(Self {
@@ -114,12 +114,12 @@ impl TerminalEvents {
         self.decoder.escape_time = Duration::from_millis(chosen.unwrap_or(usual).into());
     }
 
-    /// Notes that the terminal was asked a question that it answers.
+    /// Notes that a request was sent that the terminal will answer.
     pub(super) fn expect_answer(&mut self) {
         self.decoder.asked = Some(clock::instant());
     }
 
-    /// Reads and drops the answer that the terminal still owes, because the next program would take it for keys.
+    /// Reads and drops an answer of the terminal that has not arrived yet, because the next program would read it as keys.
     pub(super) fn drop_answer(&mut self) {
         let Some(asked) = self.decoder.asked else { return };
         let end = clock::instant().checked_add(ANSWER_WAIT).min(asked.checked_add(ANSWER_MAX));

@@ -36,15 +36,15 @@ static TITLED: AtomicBool = AtomicBool::new(false);
 /// Enables the alternate screen, bracketed paste and focus events. Also clears the screen, which is not empty if an earlier
 /// process was killed or if the terminal has no alternate screen.
 const TAKE: &str = "\x1b[?1049h\x1b[2J\x1b[?2004h\x1b[?1004h";
-/// Disables everything that this program may have enabled in the terminal, and shows the cursor.
-/// The last row is cleared for the prompt of the shell, in case that the terminal has no alternate screen.
+/// Disables everything that this program may have enabled in the terminal, and shows the cursor. Clears the last row for the
+/// prompt of the shell, in case that the terminal has no alternate screen.
 const GIVE_BACK: &str =
     "\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[999;1H\x1b[K\x1b[?1049l\x1b[?25h";
 /// Enables reports of mouse clicks and the wheel, in the format for wide screens. Movements are reported only while a button is pressed.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const NO_MOUSE: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// Asks for the background colour of the terminal, and then for its kind. Terminals that do not know the first question answer the
-/// second one.
+/// Requests the background colour of the terminal, and then its kind. Terminals that do not support the first request still
+/// answer the second one.
 const ASK: &str = "\x1b]11;?\x1b\\\x1b[c";
 /// Saves the title of the terminal, so that it can be restored later (a window operation of xterm).
 const KEEP_TITLE: &str = "\x1b[22;2t";
@@ -335,7 +335,7 @@ pub fn is_lent() -> bool {
     LENT.load(Ordering::Relaxed)
 }
 
-/// Puts the terminal into raw mode on the alternate screen. Returns whether it was asked a question.
+/// Puts the terminal into raw mode on the alternate screen. Returns whether a request was sent that the terminal will answer.
 fn enter(mouse: bool, titled: bool) -> io::Result<bool> {
     crossterm::terminal::enable_raw_mode()?;
     TAKEN.store(true, Ordering::Relaxed);

@@ -68,7 +68,8 @@ fn wanted_entries(app: &App) -> Vec<EntryKey> {
     open.map(|reader| reader.entry.key).or_else(selected).into_iter().collect()
 }
 
-/// Returns what is next with a download: to play a complete file, or to resume a paused or failed download.
+/// Returns what can be requested for a download: to play a complete file, or to resume a paused or failed download. Returns
+/// `None` for a download that is waiting.
 const fn next_step(download: &Download) -> Option<DownloadRequest> {
     match download.state {
         DownloadState::Done => Some(DownloadRequest::Play(download.id)),
@@ -113,7 +114,7 @@ pub static LIST: ListKind = ListKind {
     ..ListKind::PLAIN
 };
 
-/// Does something with the selected download, if it is possible.
+/// Sends a request about the selected download, if this request is possible for it.
 fn ask(
     cx: &mut Cx<'_>,
     open: OpenList,
@@ -138,7 +139,8 @@ pub fn ask_path(cx: &mut Cx<'_>) {
     cx.app.ui.open_prompt(Prompt::selected(PromptPurpose::Save, name.unwrap_or_default()));
 }
 
-/// Requests to write the marked entries or, if none is marked, the selected one to the file at `path`. The marks stay, because the file may be refused.
+/// Requests that the marked entries or, if none is marked, the selected entry be written to the file at `path`. The marks stay,
+/// because the file may be rejected.
 pub fn save(cx: &mut Cx<'_>, path: &str) {
     let keys = chosen_entries(cx.app);
     if keys.is_empty() || path.trim().is_empty() {

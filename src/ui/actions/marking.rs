@@ -147,7 +147,8 @@ pub fn set_pace(cx: &mut Cx<'_>, pace: Pace) -> Option<()> {
     Some(())
 }
 
-/// Polls these feeds here, too, although the servers of their accounts poll them; if all of them are, leaves them to the servers again.
+/// Polls these feeds on this computer too, although the servers of their accounts already poll them. If all of them are polled on
+/// this computer already, only the servers poll them again.
 pub fn poll_here(cx: &mut Cx<'_>, feeds: &[FeedKey]) {
     let known = feeds.iter().filter_map(|feed| cx.app.engine.feeds.get(feed));
     let mut all: Vec<(FeedKey, Chosen)> =

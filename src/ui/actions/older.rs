@@ -51,7 +51,7 @@ fn selected(app: &App, open: OpenList) -> Option<(FeedKey, SourceKind)> {
     Some((feed, sources.get(open.list.selected)?.kind.clone()))
 }
 
-/// Lists where older entries of the selected feed may be.
+/// Opens the list of sources from which older entries of the selected feed may come.
 pub fn list(cx: &mut Cx<'_>) {
     match attention::selected_feed(cx.app, cx.now) {
         Some(feed) => list_panel::toggle(cx, ListOf::Older(feed), &LIST),

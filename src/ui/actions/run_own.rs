@@ -1,4 +1,5 @@
-//! Runs own commands step by step. A step that runs a program waits until the program ends; if it fails, the steps after it are left out.
+//! Runs own commands step by step. A step that runs a program waits until the program ends. If the program fails, the following
+//! steps are skipped.
 //!
 //! The programs in `[share]`, which receive the selected entry, have a menu.
 
@@ -24,7 +25,8 @@ use crate::ui::state::pending::{RunningSequence, WaitingRun};
 /// Maximum number of characters of a program's output in a message.
 const TOLD_CHARS_MAX: usize = 300;
 
-/// Carries out a command of the program. The table of all commands names this file, so it is handed in.
+/// A function that runs a command of the program. The command table refers to this file, so this file cannot refer to the table,
+/// and its callers pass the function as an argument.
 type CommandRunner = fn(&mut Cx<'_>, Command);
 
 /// Starts an own command.
@@ -35,7 +37,7 @@ pub fn start(cx: &mut Cx<'_>, number: usize, run: CommandRunner) {
     }
 }
 
-/// Runs steps up to the first program, which is started when its entry is read.
+/// Runs the steps up to the first one that runs a program. This program starts when the entry has been read from the store.
 fn go_on(cx: &mut Cx<'_>, name: &str, mut rest: VecDeque<KeyStep>, run: CommandRunner) {
     while let Some(step) = rest.pop_front() {
         match step {
@@ -48,7 +50,7 @@ fn go_on(cx: &mut Cx<'_>, name: &str, mut rest: VecDeque<KeyStep>, run: CommandR
     }
 }
 
-/// Runs a program on the selected entry, which is first read from the store. The steps after it wait for its end.
+/// Runs a program on the selected entry, which is first read from the store. The following steps run after the program has ended.
 pub fn run_program(cx: &mut Cx<'_>, name: &str, command: ExternalCommand, rest: VecDeque<KeyStep>) {
     let Some(key) = selected_entry(cx.app) else {
         return cx.complain(format!("'{name}' needs an entry: select one first"));
@@ -79,7 +81,8 @@ pub fn start_waiting(cx: &mut Cx<'_>, entry: &LoadedEntry) -> bool {
     true
 }
 
-/// Starts the program of a step, now that its entry is read. Stops the sequence if the program needs an address that the entry lacks.
+/// Starts the program of a step after its entry has been read. Stops the sequence if the program needs an address and the entry
+/// has none.
 fn start_program(cx: &mut Cx<'_>, entry: &LoadedEntry, command: &ExternalCommand, id: u32) -> bool {
     let link = entry.kept.link.as_deref().filter(|link| is_web_address(link));
     if link.is_none() && command.needs_link() {
@@ -95,13 +98,13 @@ fn start_program(cx: &mut Cx<'_>, entry: &LoadedEntry, command: &ExternalCommand
     true
 }
 
-/// Removes a sequence that does not go on.
+/// Removes a sequence from the list of running sequences, and returns it.
 fn stopped(app: &mut App, id: u32) -> Option<RunningSequence> {
     let place = app.ui.sequences.iter().position(|running| running.id == id)?;
     Some(app.ui.sequences.remove(place))
 }
 
-/// Goes on with a sequence after its program ended, or stops it if the program failed.
+/// Continues a sequence after its program has ended, or stops the sequence if the program failed.
 pub fn program_ended(
     cx: &mut Cx<'_>,
     id: u32,
@@ -122,7 +125,7 @@ pub fn program_ended(
             cx.say(format!("{name}: {done}"));
         }
     }
-    // A command acts on the selected entry: it must still be the one that the program got.
+    // A command acts on the selected entry, so the entry that the program received must still be selected.
     if rest.front().is_some_and(|step| matches!(step, KeyStep::Command(..)))
         && selected_entry(cx.app) != Some(entry)
     {

@@ -5,7 +5,7 @@ use backissue_core::InputFlaw;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 
-/// Says where devices are served, or how to serve them.
+/// Shows the address at which devices are served, or explains how to serve them.
 pub fn tell(cx: &mut Cx<'_>) {
     match cx.app.ui.serving.clone() {
         Some(address) => cx.say(format!("devices are served at {address} · 'serve off' ends it")),
@@ -13,13 +13,13 @@ pub fn tell(cx: &mut Cx<'_>) {
     }
 }
 
-/// Serves devices at a typed address; `off` ends it.
+/// Serves devices at a typed address. `off` stops serving them.
 pub fn serve(cx: &mut Cx<'_>, typed: &str) {
     let address = Some(typed.trim().to_owned()).filter(|typed| typed != "off");
     cx.out.push(ScreenEffect::Serve(address));
 }
 
-/// Shows where devices are served now, and what became of a request. The error is a sentence.
+/// Shows the address at which devices are served now, and the result of the request. The error is a sentence.
 pub fn show(cx: &mut Cx<'_>, address: Option<String>, told: Result<String, InputFlaw>) {
     cx.app.ui.serving = address;
     match told {

@@ -17,7 +17,7 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
 
-/// The list of years. Its last row is about what is older than the oldest entry.
+/// The list of years. Its last row describes what is older than the oldest entry.
 pub static LIST: ListKind = ListKind {
     title: "Timeline",
     toggles: &[Command::Timeline],
@@ -26,7 +26,7 @@ pub static LIST: ListKind = ListKind {
     ..ListKind::PLAIN
 };
 
-/// Opens the timeline of the selected feed. Its rows follow when the store has counted the entries.
+/// Opens the timeline of the selected feed. Its rows appear when the store has counted the entries.
 pub fn open(cx: &mut Cx<'_>) {
     let Some(feed) = attention::selected_feed(cx.app, cx.now) else {
         return cx.say("select a feed first");
@@ -51,7 +51,7 @@ pub fn of_list(app: &App, now: DateTime<Utc>, of: ListOf) -> Option<Timeline> {
     Some(Timeline::of(counts, gaps.iter().map(|(_, gap)| gap), app.engine.zone))
 }
 
-/// Opens the entries of a year, or the list of sources if entries of it are missing.
+/// Opens the entries of the selected year. If entries of this year are missing, opens the list of sources instead.
 fn enter(cx: &mut Cx<'_>, open: OpenList) -> Option<()> {
     let timeline = of_list(cx.app, cx.now, open.of)?;
     let ListOf::Timeline(feed) = open.of else { return None };

@@ -1,4 +1,4 @@
-//! Gives the entries that share a row rows of their own, and remembers that they are not the same story.
+//! Shows entries that share a row in rows of their own, and remembers that they are not the same story.
 
 use backissue_core::history::EntryKey;
 
@@ -7,8 +7,8 @@ use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
 use crate::ui::panes::load_rows;
 
-/// Unfolds the selected row. If it was unfolded before, its entries never share a row again because of the same page; the third time
-/// takes that back.
+/// Unfolds the selected row. If the row was already unfolded, its entries never share a row again because of a link to the same
+/// page. A third call undoes the second one.
 pub fn unfold(cx: &mut Cx<'_>) {
     let row = cx.app.ui.list.selected_row();
     let Some((row, key)) = row.and_then(|row| Some((row, row.key.entry()?))) else {

@@ -27,8 +27,8 @@ const NAMED_MAX: usize = 3;
 /// Maximum number of characters of each feed title in a confirmation question about several feeds.
 const TITLE_MAX: usize = 30;
 
-/// Unsubscribes from the marked feeds or, if no feed is marked, from the selected feed or the feeds of the selected tag. Asks for confirmation if there are several
-/// feeds, if the focus is not on the feed itself, or if the feed has unread or starred entries.
+/// Unsubscribes from the marked feeds or, if no feed is marked, from the selected feed or the feeds of the selected tag. Asks for
+/// confirmation if there are several feeds, if the focus is not on the feed itself, or if the feed has unread or starred entries.
 pub fn unsubscribe_selected(cx: &mut Cx<'_>) {
     let marked = marking::marked_feeds(cx.app);
     if !marked.is_empty() {
@@ -155,7 +155,7 @@ pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
     KeyOutcome::Done
 }
 
-/// Answers what an account waits for.
+/// Sends the user's answer to an account that waits for it.
 fn answer_account(cx: &mut Cx<'_>, name: &str, held: Vec<FeedKey>, yes: bool) {
     let requests = account_sync::answer(&cx.app.engine, name, held, cx.now, yes);
     for request in requests {
@@ -171,7 +171,7 @@ fn unsubscribe(cx: &mut Cx<'_>, feeds: Vec<FeedKey>) {
     }
     let (count, there) = (feeds.len(), also_there(&removed_there(&cx.app.engine, &feeds)));
     let requests = feeds.into_iter().map(Request::Unsubscribe).collect();
-    // The question named the accounts.
+    // The question has already named the accounts.
     cx.ask(Request::Answered(Box::new(Request::Together(requests)), None));
     cx.say_undoable(format!("unsubscribed from {count} feeds{there}"));
 }

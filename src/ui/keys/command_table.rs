@@ -1,13 +1,13 @@
 //! The command table: everything a user can do by key or by name. The help, the palette, `[keys]` and the documentation are generated
 //! from it.
 
-/// Passes the rows of the table to a macro, grouped under the headings of the help and in its order: what
-/// most readers need comes first. A row has the command, its name
-/// in the palette and in `[keys]`, its default keys, the panes in which they work, a description, the function that carries the
-/// command out and, if text may follow the name in the palette, the function that takes it.
+/// Passes the rows of the table to a macro. The rows are grouped under the headings of the help, in the order of the help, which
+/// begins with the commands that most readers need. A row has the command, its name in the palette and in `[keys]`, its default
+/// keys, the panes in which the keys work, a description, and the function that runs the command. If text may follow the name in
+/// the palette, the row also has the function that receives this text.
 ///
-/// It is a macro because the functions belong to rooms that use the commands: [`super::commands`] makes its enum and list of the rows
-/// and leaves the functions out, [`super::key_input`] calls them.
+/// The table is a macro because the functions are in modules that use the commands: [`super::commands`] creates its enum and the
+/// list of the rows without the functions, and [`super::key_input`] calls the functions.
 macro_rules! command_table {
     ($rows:ident) => {
         $rows! {

@@ -42,7 +42,7 @@ macro_rules! commands {
 
 command_table!(commands);
 
-/// Words of other programs for commands, which the palette finds, too.
+/// Names that other programs use for commands. The palette finds commands by these names too.
 const SYNONYMS: [(&str, &[&str]); 15] = [
     ("accounts", &["sync"]),
     ("downloads", &["podcasts"]),
@@ -61,7 +61,7 @@ const SYNONYMS: [(&str, &[&str]); 15] = [
     ("unsubscribe", &["delete", "remove"]),
 ];
 
-/// Returns the words of other programs for the command with this name.
+/// Returns the names that other programs use for the command with this name.
 pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
     let row = SYNONYMS.iter().find(|(command, _)| *command == name);
     row.into_iter().flat_map(|(_, words)| words.iter().copied())
@@ -161,9 +161,9 @@ impl Command {
 /// A sequence of commands and programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnCommand {
-    /// Name in the palette and in messages: the user's name for it, or its keys.
+    /// Name in the palette and in messages: the name that the user chose, or the keys of the command.
     pub name: String,
-    /// What it does, one step after the other.
+    /// The steps, in the order in which they run.
     pub steps: Vec<KeyStep>,
 }
 

@@ -63,8 +63,8 @@ impl Key {
         Self { code: Code::Char(char), ctrl: false }
     }
 
-    /// Creates the key press for a character with Ctrl. Terminals send the same for several characters, and for some of them what
-    /// they send for another key.
+    /// Creates the key press for a character with Ctrl. Terminals send the same bytes for several such characters, and for some
+    /// of them the same bytes as for another key.
     pub const fn ctrl(char: char) -> Self {
         let char = match char.to_ascii_lowercase() {
             'i' => return Self::code(Code::Tab),

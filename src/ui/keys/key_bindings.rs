@@ -1,7 +1,8 @@
 //! The active key bindings: the default keys of the command table, changed by the keys in the user's configuration.
 //!
-//! Sentences for the screen. A text of the program names commands in braces, such as `{undo}`, and is shown with their keys. Text from
-//! feeds, servers or the user is never such a text: it has been made while the program runs, and is shown as it is.
+//! The module also defines the sentences for the screen. A text of the program contains command names in braces, such as
+//! `{undo}`, and is shown with the keys of these commands. A text from a feed, a server or the user is created while the program
+//! runs, so it is never treated in this way and is shown unchanged.
 
 use backissue_core::InputFlaw;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ pub struct Keymap {
     own: Vec<OwnCommand>,
 }
 
-/// A key sequence and the place of its command: an index of the command table, or beyond its end one of the own commands.
+/// A key sequence and the index of its command. An index beyond the end of the command table means one of the own commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Bound {
     keys: Vec<Key>,
@@ -66,7 +67,7 @@ impl Default for Keymap {
 
 impl Keymap {
     /// Builds the bindings from the command table and the user's keys, and returns a sentence for each conflict. The user's keys
-    /// override the default keys. If two lines of the user conflict, the first line wins.
+    /// override the default keys. If two lines of the user conflict, the first line applies.
     pub fn new(own: &[OwnKeys]) -> (Self, Vec<String>) {
         Self::with(KeyPreset::Default, own, Vec::new())
     }
@@ -140,7 +141,7 @@ impl Keymap {
         (map, clashes)
     }
 
-    /// Checks whether a key runs the command at this place, also as the only step of an own command.
+    /// Checks whether any key runs the command at this index, either directly or as the only step of an own command.
     fn has_key(&self, place: usize) -> bool {
         let is_same = |own: &OwnCommand| match own.steps.as_slice() {
             [KeyStep::Command(_, name)] => place_of(name) == Some(place),
@@ -201,7 +202,7 @@ impl Keymap {
         self.key(command).unwrap_or_else(|| format!(":{command}"))
     }
 
-    /// Puts the first key of each command that a text names in braces, such as `{undo}`, in its place.
+    /// Replaces each command name in braces in a text, such as `{undo}`, by the first key of this command.
     pub fn words(&self, text: &'static str) -> String {
         let mut parts = text.split('{');
         let mut words = parts.next().unwrap_or_default().to_owned();
@@ -214,7 +215,7 @@ impl Keymap {
         words
     }
 
-    /// Names the key that undoes a change, for the end of a message.
+    /// Returns the key that undoes a change, for the end of a message.
     pub fn undo_hint(&self) -> String {
         self.words(" · {undo} undo")
     }
@@ -237,10 +238,10 @@ impl Keymap {
     }
 }
 
-/// Line number of the keys of a preset, which are in no line.
+/// Line number for the keys of a preset, which are not in any line of the configuration file.
 const PRESET_LINE: usize = 0;
 
-/// Returns the keys that a preset adds, and the default keys that it takes from their commands without a new meaning.
+/// Returns the bindings that a preset adds, and the default keys that no longer run any command because of the preset.
 fn preset_keys(preset: KeyPreset) -> (Vec<Bound>, Vec<Key>) {
     let (mut bound, mut freed) = (Vec::new(), Vec::new());
     let rows: &[NewsboatKey] = match preset {
@@ -271,7 +272,7 @@ fn preset_keys(preset: KeyPreset) -> (Vec<Bound>, Vec<Key>) {
     (bound, freed)
 }
 
-/// Returns the reason that a preset leaves a key without a command, if it does.
+/// Returns the reason why a preset removes the command of a key. Returns `None` if it does not.
 pub fn reason_for_nothing(preset: KeyPreset, key: &str) -> Option<&'static str> {
     let row = NEWSBOAT_KEYS.iter().find(|row| row.key == key)?;
     match (preset, row.here) {
@@ -280,7 +281,7 @@ pub fn reason_for_nothing(preset: KeyPreset, key: &str) -> Option<&'static str> 
     }
 }
 
-/// Returns the command at a place: one of the command table, or beyond its end an own command.
+/// Returns the command at an index of the command table. An index beyond the end of the table means one of the own commands.
 pub fn command_at(place: usize) -> Option<Command> {
     let own = || place.checked_sub(COMMANDS.len()).map(Command::Own);
     COMMANDS.get(place).map(|row| row.command).or_else(own)

@@ -35,7 +35,7 @@ use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{ListOf, Overlay};
 use crate::ui::theme::choose_theme;
 
-/// Largest number before a movement.
+/// Maximum number that can be typed before a movement.
 const COUNT_MAX: u32 = 999;
 
 /// Handles pasted text: passes it to the open overlay or, if the text is an address, starts a subscription.
@@ -132,13 +132,13 @@ fn takes_count(cx: &mut Cx<'_>, key: Key) -> bool {
     true
 }
 
-/// Returns the pane whose keys apply: in a list over the panes, those of the entries.
+/// Returns the pane whose keys apply. While a list is open over the panes, the keys of the entries pane apply.
 fn key_pane(app: &App) -> Pane {
     if table::open_list(app).is_some() { Pane::Entries } else { app.ui.focus }
 }
 
-/// Returns Esc and a key for this key with Alt, if it has no meaning with Alt: terminals send the same if the key is typed at once
-/// after Esc, or if a connection delivers both together.
+/// Returns Esc and a key in place of this key with Alt if the key with Alt has no meaning. A terminal sends the same bytes if the
+/// user types the key directly after Esc, or if the connection delivers both keys together.
 fn split_alt(app: &App, key: Key) -> Option<[Key; 2]> {
     let Code::Alt(char) = key.code else { return None };
     let typed = [app.ui.begun.as_slice(), &[key]].concat();
@@ -146,7 +146,7 @@ fn split_alt(app: &App, key: Key) -> Option<[Key; 2]> {
         return None;
     }
     let code = match char {
-        // It deletes a word in an input line.
+        // Alt with Backspace deletes a word in an input line.
         ALT_BACKSPACE if app.ui.overlay.is_some() => return None,
         ALT_BACKSPACE => Code::Backspace,
         char => Code::Char(char),
@@ -242,7 +242,8 @@ macro_rules! functions {
 
 command_table!(functions);
 
-/// Closes the topmost overlay, search or text, or ends finding words in a text. If something is marked and no overlay is open, it clears the marks instead.
+/// Closes the topmost overlay, search or text, or ends a search in the text. If something is marked and no overlay is open,
+/// removes the marks instead.
 fn close(cx: &mut Cx<'_>) {
     if cx.app.ui.overlay.is_none() && marking::clear_marks(cx) {
         return;

@@ -1,5 +1,5 @@
-//! The default keys of newsboat, and what they do here with `keys = "newsboat"`; key bindings and macros of newsboat as lines for
-//! `[keys]`.
+//! The default keys of newsboat and their meaning in this program with `keys = "newsboat"`. The module also translates key
+//! bindings and macros of newsboat to lines for `[keys]`.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,16 @@ use super::commands::{COMMANDS, Command};
 use super::key::{sequence, shown};
 use crate::engine::external::external_command::ExternalCommand;
 
-/// What a key of newsboat does here.
+/// The meaning of a newsboat key in this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Here {
-    /// It runs a command.
+    /// The key runs a command.
     Command(&'static str),
-    /// Nothing here corresponds; the key keeps its meaning here, if it has one. With the reason, or what to do instead.
+    /// No command corresponds to the operation. The key keeps its meaning in this program, if it has one. The text is the reason,
+    /// or describes what to do instead.
     Unlike(&'static str),
-    /// Nothing here corresponds, and the key does nothing, because its meaning here would surprise. With the reason.
+    /// No command corresponds to the operation, and the key does nothing, because its meaning in this program would be
+    /// unexpected. The text is the reason.
     Nothing(&'static str),
 }
 
@@ -42,7 +44,7 @@ const fn nothing(operation: &'static str, key: &'static str, reason: &'static st
     NewsboatKey { operation, key, here: Here::Nothing(reason) }
 }
 
-/// Commands whose own keys do something else in newsboat, each with a key that newsboat does not use.
+/// Commands whose default keys have another meaning in newsboat, each with a key that newsboat does not use.
 pub const MOVED_KEYS: [(&str, &str); 2] = [("undo", "Y"), ("unfold", "_")];
 
 const NO_DIALOGS: &str = "there are no dialogs to switch between: the panes are always there";
@@ -134,7 +136,7 @@ pub const NEWSBOAT_KEYS: [NewsboatKey; 76] = [
     unlike("prevsearchresults", "z", "`Esc` returns from a search; the key shows only the text"),
 ];
 
-/// Names of special keys in newsboat, and here.
+/// Names of special keys in newsboat, each with its name in this program.
 const SPECIAL: [(&str, &str); 13] = [
     ("PPAGE", "PgUp"),
     ("NPAGE", "PgDn"),
@@ -150,7 +152,7 @@ const SPECIAL: [(&str, &str); 13] = [
     ("TAB", "Tab"),
     ("SPACE", "Space"),
 ];
-/// Operations without a default key in newsboat, and their commands.
+/// Operations that have no default key in newsboat, each with its command.
 const UNBOUND: [(&str, &str); 5] = [
     ("halfpageup", "half-page-up"),
     ("halfpagedown", "half-page-down"),
@@ -159,14 +161,14 @@ const UNBOUND: [(&str, &str); 5] = [
     ("goto-title", "jump"),
 ];
 
-/// Key bindings in the form of the configuration here.
+/// Key bindings that were translated to the configuration of this program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TranslatedKeys {
     /// Lines for `[keys]`.
     pub lines: Vec<String>,
     /// Number of bindings that `keys = "newsboat"` already contains.
     pub preset: usize,
-    /// A sentence for each binding that cannot be translated, with the number of its line.
+    /// A sentence for each binding that cannot be translated, with its line number.
     pub refused: Vec<(usize, String)>,
 }
 
@@ -201,7 +203,7 @@ pub fn translate(config: &NewsboatConfig) -> TranslatedKeys {
     all
 }
 
-/// Translates one binding to its keys and their steps, or no steps if the preset contains it.
+/// Translates one binding to its keys and steps. There are no steps if the preset already contains the binding.
 fn line(binding: &NewsboatBinding, prefix: &str) -> Result<(String, Option<String>), InputFlaw> {
     let keys = match binding.form {
         KeyForm::Single => single(&binding.keys),
@@ -226,7 +228,8 @@ fn line(binding: &NewsboatBinding, prefix: &str) -> Result<(String, Option<Strin
     Ok((keys, Some(steps.join(", "))))
 }
 
-/// Checks whether a key runs an operation with `keys = "newsboat"` already: as in newsboat, or as here.
+/// Checks whether a key already runs an operation with `keys = "newsboat"`, either as a newsboat key or as a default key of this
+/// program.
 fn is_preset(operation: &str, keys: &str) -> bool {
     let mut of_key = NEWSBOAT_KEYS.iter().filter(|known| known.key == keys);
     let is_taken = of_key.clone().any(|known| !matches!(known.here, Here::Unlike(_)));
@@ -276,26 +279,26 @@ fn command(operation: &str) -> Result<&'static str, InputFlaw> {
             Ok(name)
         }
         Some(Here::Unlike(reason) | Here::Nothing(reason)) => {
-            // The names of commands are in braces.
+            // Command names are in braces, which are removed.
             Err(flaw!("{operation}: {}", reason.replace(['{', '}'], "")))
         }
         None => Err(flaw!("nothing here corresponds to '{operation}'")),
     }
 }
 
-/// Puts the address in the place of newsboat's `%u`, or at the end.
+/// Replaces newsboat's `%u` by the placeholder for the address. Without `%u`, the placeholder is added at the end.
 pub fn with_link(command: &str) -> String {
     let command = command.replace("'%u'", "%u").replace("\"%u\"", "%u").replace("%u", "{link}");
     if command.contains("{link}") { command } else { format!("{command} {{link}}") }
 }
 
-/// Writes a program as a step. The error says why it cannot be run here.
+/// Formats a program as a step. The error explains why the program cannot be run.
 fn run(command: &str) -> Result<String, InputFlaw> {
     ExternalCommand::typed_at_prompt(command)?.check_for_values()?;
     Ok(format!("{{ run = {} }}", quoted(command)))
 }
 
-/// Returns the name here of a key of newsboat.
+/// Returns the name of a newsboat key in this program.
 fn single(key: &str) -> String {
     if let Some((_, name)) = SPECIAL.iter().find(|(known, _)| known.eq_ignore_ascii_case(key)) {
         return (*name).to_owned();
@@ -328,7 +331,7 @@ fn several(keys: &str) -> String {
     written.join(" ")
 }
 
-/// Writes a text as a string of TOML.
+/// Formats a text as a TOML string.
 pub fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

@@ -1,5 +1,5 @@
-//! The list of accounts on servers: the last sync of each, and what can be done with it; and the dialog that adds one. The server
-//! is asked as the command line asks it.
+//! The list of accounts on servers, with the last sync and the possible actions for each account, and the dialog that adds an
+//! account. The dialog sends the same requests to the server as the command line.
 
 use backissue_core::InputFlaw;
 use backissue_core::feed::text::counted_words;
@@ -56,7 +56,7 @@ fn poll_here(cx: &mut Cx<'_>, open: OpenList) -> Option<()> {
     Some(())
 }
 
-/// Asks what becomes of the feeds of the selected account.
+/// Asks whether to keep the feeds of the selected account when the account is removed.
 fn ask_to_leave(app: &mut App, open: OpenList) {
     let Some(account) = app.engine.accounts.get(open.list.selected) else { return };
     let name = account.name.clone();
@@ -79,7 +79,7 @@ fn sync_now(cx: &mut Cx<'_>) {
     cx.ask(Request::SyncAccounts);
 }
 
-/// Removes the account: `k` keeps its feeds, `u` unsubscribes from them. Every other key leaves it.
+/// Removes the account: `k` keeps its feeds, and `u` unsubscribes from them. After any other key, the account is not removed.
 pub fn leave(cx: &mut Cx<'_>, key: Key, name: &str) {
     let kept = key == Key::char('k');
     if !kept && key != Key::char('u') {
@@ -110,7 +110,7 @@ pub fn open_form(cx: &mut Cx<'_>) {
     }
 }
 
-/// Handles a key in the form. While the server is asked, only closing works.
+/// Handles a key in the form. While the response of the server is pending, the form can only be closed.
 pub fn press_key(cx: &mut Cx<'_>, key: Key) {
     let Some(Overlay::Account(typed)) = &mut cx.app.ui.overlay else { return };
     let before = typed.form.clone();
@@ -140,7 +140,7 @@ pub fn click_line(cx: &mut Cx<'_>, line: usize) {
     }
 }
 
-/// Asks the server. Before a password goes over an unencrypted connection, the user must confirm it once more.
+/// Sends the login to the server. Before a password is sent over an unencrypted connection, the user must confirm this.
 fn log_in(typed: &mut AccountForm) -> Vec<ScreenEffect> {
     let login = match typed.login() {
         Ok(login) => login,
@@ -160,7 +160,7 @@ fn log_in(typed: &mut AccountForm) -> Vec<ScreenEffect> {
     vec![ScreenEffect::AddAccount(Box::new(login))]
 }
 
-/// Shows whether the account was added: its name, or a sentence with the reason that it was not.
+/// Handles the result of adding an account: the name of the account, or a sentence with the reason why it was not added.
 pub fn take_result(cx: &mut Cx<'_>, result: Result<String, InputFlaw>) {
     let is_open = matches!(&cx.app.ui.overlay, Some(Overlay::Account(typed)) if typed.is_waiting);
     match result {
@@ -236,7 +236,7 @@ mod tests {
             let left: Vec<&str> = app.engine.accounts.iter().map(|it| it.name.as_str()).collect();
             assert_eq!(left, ["work"], "{keys}");
             for _ in 0..2 {
-                // No store answers here, and a key would wait for the rows.
+                // This test has no store that answers, so a key would wait for the rows.
                 app.ui.list.waiting = false;
                 press(&mut app, "q u");
                 assert_eq!(account_sync::feeds_of(&app.engine, "home").count(), 0, "{keys}");

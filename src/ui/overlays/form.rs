@@ -328,7 +328,7 @@ impl FilterField {
     }
 }
 
-/// What the form suggests for a filter that is made from an entry.
+/// Suggestions for a filter that is created from an entry.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ui) struct Offer {
     pub(in crate::ui) feed: Option<FeedKey>,
@@ -487,9 +487,9 @@ const PASSWORD: &str = "password";
 pub struct AccountForm {
     /// The input lines, each identified by its label.
     pub form: Form<&'static str>,
-    /// `true` while the server is asked.
+    /// `true` while the response of the server is pending.
     pub is_waiting: bool,
-    /// Address of a server without encryption of which the user was warned.
+    /// Address of an unencrypted server about which the user was warned.
     pub(in crate::ui) warned_of: Option<String>,
 }
 
@@ -513,7 +513,7 @@ impl AccountForm {
         Self { form: Form::new(rows, 0), is_waiting: false, warned_of: None }
     }
 
-    /// Returns what was typed. If a line is empty that must not be, the error is its index and a sentence.
+    /// Returns the typed login. If a required line is empty, the error is the index of this line and a sentence.
     pub(in crate::ui) fn login(&self) -> Result<NewLogin, (usize, String)> {
         let (address, user) = (self.form.text(&SERVER), self.form.text(&USER));
         // A password can begin or end with a space.

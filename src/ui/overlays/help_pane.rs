@@ -109,7 +109,8 @@ pub fn find_groups(app: &App, help: &HelpPane) -> Vec<(&'static str, Vec<usize>)
     groups
 }
 
-/// Returns the keys, the name and the description of the command at a place: one of the command table, or beyond its end an own one.
+/// Returns the keys, the name and the description of the command at an index of the command table. An index beyond the end of the
+/// table means one of the own commands.
 pub fn described(app: &App, place: usize) -> Option<(String, String, String)> {
     let keys = &app.ui.settings.keys;
     let (name, help) = if let Some(row) = COMMANDS.get(place) {
@@ -121,14 +122,14 @@ pub fn described(app: &App, place: usize) -> Option<(String, String, String)> {
     Some((keys.keys_of(place), name, help))
 }
 
-/// What commands of newsboat are here, which the palette does not have.
+/// Commands of newsboat that the palette does not have, each with the way to do the same in this program.
 const HABITS: [(&str, &str); 3] = [
     ("set", "the configuration file has the settings, {edit} those of a feed"),
     ("tag", "{jump} jumps to a tag, {edit} sets those of a feed"),
     ("", "rows have no numbers: 5{down} moves by five, {goto} goes to a date"),
 ];
 
-/// The commands that the palette lists first.
+/// The commands at the top of the palette.
 const WANTED_MOST: [&str; 12] = [
     "add",
     "poll",
@@ -162,7 +163,7 @@ pub fn open_palette(cx: &mut Cx<'_>) {
     cx.app.ui.lay_over(Overlay::Pick(picks));
 }
 
-/// Runs the picked command, with the text that was typed after its name.
+/// Runs the picked command, and passes it the text that was typed after its name.
 pub fn run_picked(cx: &mut Cx<'_>, picks: &PickList) -> KeyOutcome {
     let typed = picks.line.text.trim();
     let item = picks.selected_item();
@@ -191,8 +192,8 @@ pub fn run_picked(cx: &mut Cx<'_>, picks: &PickList) -> KeyOutcome {
     }
 }
 
-/// Returns the sentence for a command that does not work in the focused pane, if its whole name is typed, or a whole synonym that
-/// matches nothing else.
+/// Returns a sentence about a command that does not work in the focused pane, if the typed text is the whole name of the command,
+/// or a whole synonym and there are no other matches.
 pub fn works_elsewhere(picks: &PickList, focus: Pane) -> Option<String> {
     let (word, by_synonym) = (picks.line.text.trim(), picks.found.is_empty());
     let is_called = |row: &CommandRow| by_synonym && synonyms(row.name).any(|other| other == word);

@@ -1,5 +1,5 @@
 //! Lets the user mark a rectangle of hours of the week in the plan pane, to set an interval rule for these hours (SPEC B.2 rank
-//! 0.5: the user's interval rules); and the timetable: the coming polls of all feeds, ordered by time.
+//! 0.5: the user's interval rules). The module also contains the timetable: the coming polls of all feeds, ordered by time.
 
 use backissue_core::feed::IntervalRule;
 use backissue_core::history::FeedKey;

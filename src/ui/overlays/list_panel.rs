@@ -1,8 +1,8 @@
-//! The lists over the panes, such as the downloads: they move, close and explain their keys alike. A list has its own rows, and a table
-//! of what can be done with them.
+//! The lists over the panes, such as the downloads. They all handle movement and closing in the same way, and show their keys in
+//! the same way. Each list defines its own rows, and a table of actions for the rows.
 //!
-//! Work that an overlay cannot do itself is returned as a value. While an address is looked up, the panes are blocked; then one
-//! such list has the feeds found on the page.
+//! Work that an overlay cannot do itself is returned as a value. While an address is looked up, keys do not reach the panes. One
+//! of the lists then offers the feeds that were found on the page.
 
 use backissue_core::history::{FeedKey, address};
 use chrono::{DateTime, Utc};
@@ -18,39 +18,39 @@ use crate::ui::scroll_list::{Distance, ScrollList};
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{AskedQuestion, Asks, ListOf, OpenList, Overlay};
 
-/// What a list shows, and what can be done with its rows.
+/// A kind of list: its contents and its actions.
 #[derive(Debug)]
 pub struct ListKind {
     pub title: &'static str,
-    /// What is shown in the place of a list without rows.
+    /// Text that is shown instead of the rows if there are none.
     pub empty: &'static str,
-    /// Number of screen lines of a row.
+    /// Number of screen lines per row.
     pub lines: u16,
-    /// Commands that close the list, because they open it.
+    /// Commands that open the list. While it is open, they close it.
     pub toggles: &'static [Command],
     /// Returns the number of rows.
     pub count: fn(&App, DateTime<Utc>, ListOf) -> usize,
     pub actions: &'static [ListAction],
-    /// Runs after the list was opened, or another row was selected.
+    /// Runs after the list has been opened or another row has been selected.
     pub moved: fn(&mut Cx<'_>, OpenList),
-    /// Runs after the user closed the list.
+    /// Runs after the user has closed the list.
     pub closed: fn(&mut Cx<'_>, OpenList),
 }
 
-/// Something that can be done with the selected row.
+/// An action for the selected row.
 #[derive(Debug)]
 pub struct ListAction {
-    /// Commands that do it. The first one is named in the title.
+    /// Commands that run the action. The title of the list names the first one.
     commands: &'static [Command],
-    /// What it does, as words after a key.
+    /// Description of the action, to be shown after a key.
     words: &'static str,
-    /// Does it. Returns `None` if it cannot be done with this row.
+    /// Runs the action. Returns `None` if the action is not possible for this row.
     run: RunAction,
 }
 
 type RunAction = fn(&mut Cx<'_>, OpenList) -> Option<()>;
 
-/// Makes an action.
+/// Creates an action.
 pub const fn action(
     commands: &'static [Command],
     words: &'static str,
@@ -134,7 +134,7 @@ pub fn explain(cx: &mut Cx<'_>, kind: &ListKind) {
     cx.say(format!("in this list: {}", kind.hint(&cx.app.ui.settings.keys)));
 }
 
-/// Closes the open list if it has no rows any more.
+/// Closes the open list if it no longer has any rows.
 pub fn close_empty(cx: &mut Cx<'_>, kind: &ListKind) {
     if open_list(cx.app, cx.now, kind).is_some_and(|(_, count)| count == 0) {
         cx.app.ui.uncover();
@@ -197,7 +197,7 @@ pub fn subscribe_to(cx: &mut Cx<'_>, address: String) {
     look_up(cx, Subscribe { address, ..Subscribe::default() });
 }
 
-/// Maximum number of addresses that can be pasted at once. The list of more than that belongs into a file.
+/// Maximum number of addresses that can be pasted at once. More addresses must be imported from a file.
 const PASTED_MAX: usize = 50;
 /// Number of pasted addresses that the question names.
 const PASTED_NAMED: usize = 3;
@@ -246,7 +246,7 @@ fn look_up(cx: &mut Cx<'_>, wanted: Subscribe) {
     wait_for(cx.app, id);
 }
 
-/// Opens the overlay that keeps keys from the panes until the address lookup ends or offers a choice between feeds.
+/// Opens the overlay that keeps keys away from the panes until the address lookup has ended or offers a choice between feeds.
 fn wait_for(app: &mut App, addition: u32) {
     let open = app.engine.additions.get(&addition);
     if open.is_some_and(|addition| addition.ended.is_none()) {
@@ -254,7 +254,7 @@ fn wait_for(app: &mut App, addition: u32) {
     }
 }
 
-/// Closes the overlay that keeps keys from the panes if the address lookup has ended.
+/// Closes the overlay that keeps keys away from the panes if the address lookup has ended.
 pub fn follow_addition(app: &mut App) {
     let Some(Overlay::Looking(id)) = app.ui.overlay else { return };
     let addition = app.engine.additions.get(&id);

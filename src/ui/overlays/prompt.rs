@@ -97,7 +97,7 @@ impl Prompt {
         Self { purpose, text, cursor, is_selected: false }
     }
 
-    /// Creates an input line as [`Self::filled`] does, in which typed text replaces the whole text.
+    /// Creates an input line like [`Self::filled`], with the whole text selected, so that typed text replaces it.
     pub fn selected(purpose: PromptPurpose, text: String) -> Self {
         Self { is_selected: !text.is_empty(), ..Self::filled(purpose, text) }
     }

@@ -25,7 +25,7 @@ pub const WHEEL_LINES: usize = 3;
 /// How an overlay handles each kind of input. If a function returns `None` or `Passed`, the panes handle the input.
 #[derive(Debug)]
 pub struct OverlayRow {
-    /// What the list contains and can do, if the overlay is a list. It is handled in the place of the functions below.
+    /// Contents and actions of the list, if the overlay is a list. These are then used instead of the functions below.
     pub list: Option<&'static ListKind>,
     /// Handles a key before the key bindings are consulted.
     pub key: fn(&mut Cx<'_>, Key) -> KeyOutcome,
@@ -245,7 +245,7 @@ pub fn open_row(app: &App) -> Option<&'static OverlayRow> {
     app.ui.overlay.as_ref().map(Overlay::row)
 }
 
-/// Returns the list that is open on top of the other overlays, if it is one.
+/// Returns the topmost overlay, if it is a list.
 pub fn open_list(app: &App) -> Option<&'static ListKind> {
     open_row(app)?.list
 }
@@ -358,7 +358,7 @@ const fn is_path(purpose: PromptPurpose) -> bool {
     matches!(purpose, PromptPurpose::Import | PromptPurpose::Export | PromptPurpose::Save)
 }
 
-/// Replaces the path in the input line by its completion, if the path is still as it was when the completion was requested.
+/// Replaces the path in the input line by its completion, unless the path has changed since the completion was requested.
 pub fn complete_path(app: &mut App, typed: &str, completed: &str) {
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay
         && is_path(prompt.purpose)

@@ -1,5 +1,5 @@
-//! The Attention list: feeds with problems, each with the reason and a remedy that takes one key press (UX 2); and the feed that a
-//! key applies to, in any list.
+//! The Attention list: feeds with problems, each with the reason and a remedy that takes one key press (UX 2). The module also
+//! determines the feed that a key applies to, in any list.
 
 use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
@@ -64,7 +64,7 @@ pub fn apply_remedy(cx: &mut Cx<'_>) {
     }
 }
 
-/// Asks what an account waits for.
+/// Asks the user the question for whose answer an account waits.
 fn ask_about_account(app: &mut App, name: &str) {
     let Some(account) = app.engine.accounts.iter().find(|account| account.name == name) else {
         return;

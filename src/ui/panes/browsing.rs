@@ -81,7 +81,7 @@ pub fn turn_round(cx: &mut Cx<'_>) {
     cx.app.ui.list.order = RowOrder::FromBeginning;
     let query = load_rows::build_query(cx.app, cx.now);
     cx.app.ui.list.gaps.clone_from(&query.gaps);
-    // The query of the list as it was opened is not needed.
+    // The query of the reopened list is not needed.
     cx.out.truncate(begun);
     let rows = rows_around(cx.app.ui.viewport.entries_rows.into());
     cx.read_rows(RowsWanted {
@@ -108,7 +108,7 @@ pub fn sort_entries(cx: &mut Cx<'_>) {
     };
     cx.say(format!("entries: {}", order_words(order)));
     if cx.app.ui.focus == Pane::Reader {
-        // The list is opened again, which closes the text.
+        // The list is reopened, which closes the text.
         cx.app.ui.focus = Pane::Entries;
     }
     if cx.app.ui.search.is_some() {

@@ -47,9 +47,9 @@ pub struct Listing {
     pub top: usize,
     /// Entries that were read or unstarred since the list was opened. These entries remain in the list until it is reopened.
     pub keep: BTreeSet<EntryKey>,
-    /// Entries that the user gave rows of their own, with the pages that they had in common.
+    /// Entries that the user unfolded, so that they have rows of their own, with the pages to which they all link.
     pub unfolded: BTreeMap<EntryKey, BTreeSet<u64>>,
-    /// Selected entries of unfolded rows that were noted as not the same story.
+    /// Selected entries of unfolded rows that the user marked as not the same story.
     pub noted_apart: BTreeSet<EntryKey>,
     /// The gaps that were inserted into the list when it was built.
     pub gaps: Vec<GapMark>,
@@ -61,7 +61,8 @@ pub struct Listing {
     pub opened: usize,
     /// `true` if no rows of the list have arrived yet.
     pub fresh: bool,
-    /// `true` while rows are on their way that the user's last key asked for, so that the rows here are not what the user expects.
+    /// `true` while rows that the user's last key requested are pending, so that the rows in memory are not what the user
+    /// expects.
     pub is_due: bool,
     /// `true` if entries changed while requested rows were pending, so that the list must be rebuilt when they arrive.
     pub stale: bool,
@@ -179,14 +180,14 @@ pub const fn rows_around(height: usize) -> usize {
     sight_rows(height).saturating_mul(2)
 }
 
-/// Which entries of a list are below a heading.
+/// Where an entry list has headings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headings {
-    /// None.
+    /// Nowhere.
     None,
-    /// Those of each day.
+    /// Above the entries of each day.
     Days,
-    /// Those of feeds that publish equally often.
+    /// Above the entries of feeds that publish equally often.
     Frequencies,
 }
 
@@ -199,7 +200,7 @@ pub enum Heading {
     Frequency(&'static str),
 }
 
-/// How the rows of a list are drawn, as far as this determines the number of their lines.
+/// How the rows of a list are drawn, as far as it affects their heights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowShape {
     /// Which entries are below a heading of their own.

@@ -18,7 +18,7 @@ use crate::ui::state::layout::Pane;
 
 /// Number of cells before the name of a top-level row: a space, a symbol, and a space.
 const SIGN_CELLS: usize = 3;
-/// Width of the sign of a chosen pace, in cells.
+/// Width of the symbol for a chosen pace, in cells.
 const PACE_CELLS: usize = 2;
 /// Minimum time in seconds between two automatic sorts of the rows.
 const RESORT_SECONDS: i64 = 2;
@@ -52,7 +52,7 @@ pub fn rebuild_rows(app: &mut App) {
     if app.ui.hides_read_feeds() {
         rows.retain(|row| is_worth_showing(app, row, selected.as_ref()));
     }
-    // Folded feeds count, too: the pane keeps its width while tags are opened and closed.
+    // Feeds under folded tags are included, so that the pane keeps its width when the user folds or unfolds a tag.
     let all = app.engine.feeds.keys().map(|key| row_cells(app, &FeedsRow::Feed(*key, 1)));
     let widest = rows.iter().map(|row| row_cells(app, row)).chain(all).max().unwrap_or(0);
     let pane = &mut app.ui.feeds;
@@ -111,7 +111,7 @@ fn list_under_tags(app: &App) -> Vec<FeedsRow> {
     rows
 }
 
-/// Checks whether a row is shown if feeds without unread entries are hidden. The selected feed stays with its tags.
+/// Checks whether a row is shown while feeds without unread entries are hidden. The selected feed and its tags stay visible.
 fn is_worth_showing(app: &App, row: &FeedsRow, selected: Option<&FeedsRow>) -> bool {
     let is_selected = selected.is_some_and(|selected| is_same_row(row, selected));
     let holds_selected = match (row.tagged_feeds(), selected.and_then(FeedsRow::feed)) {
@@ -147,8 +147,8 @@ pub fn sort_next(cx: &mut Cx<'_>) {
     cx.say(format!("feeds: {words}"));
 }
 
-/// Sorts the rows by time of the next poll again if plans have changed, and hides and shows feeds if counts have changed, but at most every few seconds, so that the user can follow
-/// the changes. The same feed stays selected.
+/// Sorts the rows by the time of the next poll again if plans have changed, and hides or shows feeds if counts have changed. This
+/// is done at most every few seconds, so that the user can follow the changes. The same feed stays selected.
 pub fn resort_rows(cx: &mut Cx<'_>) {
     let pane = &cx.app.ui.feeds;
     let lately = pane.ordered.is_some_and(|at| {

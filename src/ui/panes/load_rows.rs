@@ -139,7 +139,7 @@ pub fn build_query(app: &App, now: DateTime<Utc>) -> ListQuery {
     ListQuery { gaps: history_requests::in_query(&app.engine, &query, now), ..query }
 }
 
-/// Returns how entries that are the same article are found, if they are to be shown as one row.
+/// Returns how the store finds entries that are the same article. Returns `None` if each entry has its own row.
 fn join_by(app: &App) -> Option<JoinBy> {
     let feeds = app.engine.feeds.values();
     match app.engine.settings.join {
@@ -151,7 +151,8 @@ fn join_by(app: &App) -> Option<JoinBy> {
     }
 }
 
-/// Returns what the store needs to order the list by how rarely feeds publish, if it is to do so.
+/// Returns the data that the store needs to order the list by how rarely feeds publish. Returns `None` if the list has another
+/// order.
 fn rare_terms(app: &App) -> Option<Box<RareTerms>> {
     (app.ui.list.order == RowOrder::RareFirst).then(|| Box::new(app.engine.rare_terms()))
 }
@@ -173,7 +174,7 @@ pub fn build_search_query(app: &App, matching: &Matching, now: DateTime<Utc>) ->
     ListQuery { gaps: history_requests::in_query(&app.engine, &query, now), ..query }
 }
 
-/// Checks whether the list of the selected row can show gaps: it does not if it shows unread or starred entries only.
+/// Checks whether the list of the selected row can show gaps. A list that only contains unread or starred entries cannot.
 pub fn can_show_gaps(app: &App) -> bool {
     match app.ui.feeds.selected_row() {
         None
@@ -234,7 +235,8 @@ pub fn follow_gaps(cx: &mut Cx<'_>) {
     if !cx.app.ui.is_on() || cx.app.ui.list.waiting || cx.app.ui.search.is_some() {
         return;
     }
-    // Building the query passes over all feeds, and this runs at each input: lists of unread entries show no gaps.
+    // Building the query takes time for each feed, and this function runs after every input. Lists of unread entries show no
+    // gaps, so no query is built for them.
     if cx.app.ui.list.gaps.is_empty() && !can_show_gaps(cx.app) {
         return;
     }

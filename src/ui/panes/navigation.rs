@@ -149,8 +149,8 @@ pub enum MarkPart {
 pub fn toggle_mark(cx: &mut Cx<'_>, flag: Flag) {
     let Some(row) = cx.app.ui.list.selected_row() else { return };
     let Some(key) = row.key.entry() else { return };
-    // An entry from the feed's history, or one that was unread for too long, counts as read even if the user never opened it. Toggling this state instead of the read
-    // flag restores it when the key is pressed twice.
+    // An entry from the feed's history, or one that was unread for too long, counts as read even if the user never opened it.
+    // Toggling this state instead of the read flag restores it when the key is pressed twice.
     let counts = flag == Flag::Read && !row.flags.was_opened();
     let flag = if counts && row.flags.has_ended() {
         Flag::Ended

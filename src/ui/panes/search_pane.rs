@@ -1,6 +1,6 @@
 //! The search: parses the query, looks up the feeds and tags that it names, and updates the results while the user types. Each
-//! saved search appears as a list in the subscriptions pane, with its number of unread entries, which the store computes, as it
-//! does today's.
+//! saved search is a list in the subscriptions pane, with its number of unread entries. The store counts these entries, and
+//! today's unread entries too.
 
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use backissue_core::search::{Marks, Matching};
@@ -98,7 +98,7 @@ fn press_enter(cx: &mut Cx<'_>) {
     }
 }
 
-/// Ends the typing of a query. If it was answered only in part, it is now answered whole.
+/// Ends the typing of a query. If the results were incomplete, requests the complete results.
 fn end_typing(cx: &mut Cx<'_>) {
     let matching = cx.app.ui.search.as_ref().and_then(|search| search.matching.clone());
     match matching {
@@ -285,7 +285,8 @@ fn change_list(cx: &mut Cx<'_>, list: Vec<SavedSearch>) {
     count_all(cx);
 }
 
-/// Requests the numbers of today's unread entries, and of those in the saved searches. If a request is pending, a new one follows.
+/// Requests the number of today's unread entries, and the number of unread entries in each saved search. If an earlier request is
+/// pending, the new request follows it.
 pub fn count_all(cx: &mut Cx<'_>) {
     count(cx, true);
 }
@@ -316,7 +317,7 @@ pub fn take_counts(cx: &mut Cx<'_>, counts: UnreadCounts) {
     }
 }
 
-/// Handles a count that the store could not compute: the counts are requested again after the next change.
+/// Handles a failed count of the store. The numbers are requested again after the next change.
 pub const fn stop_waiting(app: &mut App) {
     app.ui.counts.waiting = false;
 }

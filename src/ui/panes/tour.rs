@@ -56,7 +56,7 @@ const STEPS: [TourStep; 8] = [
     },
 ];
 
-/// Index of the task about the pace, which begins with what decides the next poll of the feed.
+/// Index of the task about the pace. Its instructions begin with the factor that determines the next poll of the feed.
 const PACE: usize = 3;
 
 impl Tour {

@@ -6,8 +6,9 @@ use crate::engine::entries::interest::Reading;
 use crate::engine::request::{MarksChanged, Request};
 use crate::ui::app::App;
 
-/// Counts the entries that came on the screen with an input. Returns the request to count what the user read since the last one, if
-/// that is anything. The request forgets what was counted if the user switched counting off.
+/// Counts the entries that appeared on the screen because of an input. Returns the request that counts what the user has read
+/// since the last such request, or `None` if there is nothing to count. If the user has switched counting off, the request
+/// deletes the stored numbers.
 pub fn follow(app: &mut App) -> Option<Request> {
     note_shown(app);
     let read = std::mem::take(&mut app.ui.counted.read);
@@ -39,7 +40,7 @@ fn note_shown(app: &mut App) {
     }
 }
 
-/// Counts the entries that the user starred, or marked read without opening them.
+/// Counts the entries that the user starred, or marked as read without opening them.
 pub fn note_marks(app: &mut App, changed: &MarksChanged) {
     let mark = &changed.mark;
     let reading = match mark.flag {
@@ -54,7 +55,7 @@ pub fn note_marks(app: &mut App, changed: &MarksChanged) {
     if !changed.stays {
         return;
     }
-    // With the entry that is open, the same article in other feeds is marked read.
+    // When the open entry is marked as read, the same article in other feeds is marked as read too.
     if reading == Reading::Skipped && is_opened {
         return;
     }
@@ -63,7 +64,7 @@ pub fn note_marks(app: &mut App, changed: &MarksChanged) {
     }
 }
 
-/// Counts an entry of a feed with the next input.
+/// Records that an entry of a feed was read in some way. It is counted after the next input.
 pub fn count(app: &mut App, feed: FeedKey, reading: Reading) {
     app.ui.counted.read.push((feed, reading));
 }

@@ -16,7 +16,7 @@ use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::Find;
 
-/// Opens the input line for the wanted text.
+/// Opens the input line for the text to find.
 pub fn open_line(cx: &mut Cx<'_>) {
     let Some(reader) = cx.app.ui.shown_reader() else {
         return cx.say("open an entry first: {find} finds words in its text");
@@ -26,7 +26,7 @@ pub fn open_line(cx: &mut Cx<'_>) {
     cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Find));
 }
 
-/// Takes the text typed so far, and shows its first hit at or below the line where the search began.
+/// Reads the text typed so far, and shows its first hit at or below the line where the search began.
 pub fn follow_line(app: &mut App) {
     let Some(Overlay::Prompt(prompt)) = &app.ui.overlay else { return };
     if prompt.purpose != PromptPurpose::Find {
@@ -41,7 +41,7 @@ pub fn follow_line(app: &mut App) {
     select(app, first, from);
 }
 
-/// Ends the search. If it is cancelled, the text is shown where the search began.
+/// Ends the search. If it is cancelled, scrolls back to the line where the search began.
 pub fn end(app: &mut App, cancelled: bool) {
     let Some(find) = app.ui.find.take() else { return };
     if cancelled && let Some(reader) = app.ui.shown_reader_mut() {
@@ -49,7 +49,7 @@ pub fn end(app: &mut App, cancelled: bool) {
     }
 }
 
-/// Says how many hits there are, after the wanted text was typed.
+/// Shows the number of hits in the status line after the user has finished typing.
 pub fn finish(cx: &mut Cx<'_>) {
     if cx.app.ui.find.as_ref().is_some_and(|find| find.wanted.trim().is_empty()) {
         end(cx.app, true);
@@ -58,7 +58,8 @@ pub fn finish(cx: &mut Cx<'_>) {
     say_place(cx);
 }
 
-/// Shows the next (`true`) or previous hit. After the last hit comes the first. Returns `None` if nothing is being found.
+/// Shows the next (`true`) or previous hit. After the last hit, continues with the first one. Returns `None` if no search in the
+/// text is open.
 pub fn move_on(cx: &mut Cx<'_>, down: bool) -> Option<()> {
     let hit = cx.app.ui.find.as_ref()?.hit;
     let hits = all_hits(cx.app);
@@ -93,7 +94,7 @@ fn select(app: &mut App, hit: Option<(usize, usize)>, from: usize) {
     }
 }
 
-/// Says which of the hits is selected.
+/// Shows the number of the selected hit, and the number of all hits, in the status line.
 fn say_place(cx: &mut Cx<'_>) {
     let Some(find) = &cx.app.ui.find else { return };
     let hits = all_hits(cx.app);

@@ -39,7 +39,7 @@ pub fn toggle_text(cx: &mut Cx<'_>) {
     }
 }
 
-/// Switches the open entry between the feed's text and what its publisher changed in it.
+/// Switches the open entry between the feed's text and the changes that the publisher made to it.
 pub fn toggle_changes(cx: &mut Cx<'_>) {
     let Some(reader) = cx.app.ui.shown_reader_mut() else {
         return cx.say("open an entry first");
@@ -63,8 +63,8 @@ pub fn toggle_changes(cx: &mut Cx<'_>) {
     lay_out::ask_lines(cx);
 }
 
-/// Switches the full-text setting of the open entry's feed or, if no entry is open, of the selected feed: off, whether its entries
-/// always show the text of their pages, and whether these are fetched ahead.
+/// Switches the full-text setting of the open entry's feed or, if no entry is open, of the selected feed. The setting is off, or
+/// shows the pages of its entries, or also fetches these pages ahead.
 pub fn toggle_always(cx: &mut Cx<'_>) {
     let feed = match &cx.app.ui.reader {
         Some(reader) => Some(reader.entry.key.feed),

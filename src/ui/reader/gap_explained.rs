@@ -1,5 +1,5 @@
-//! Explains a selected gap in the reader pane, and names the keys that act on it, on edited entries, on entries whose text is
-//! little more than a picture, and on attached sound and video.
+//! Explains a selected gap in the reader pane. The module also names the keys that act on a gap, on edited entries, on entries
+//! that consist of little more than a picture, and on attached audio and video files.
 
 use backissue_core::feed::Enclosure;
 use backissue_core::history::{FoundBy, Gap, GapKind, Reason};
@@ -12,8 +12,8 @@ use crate::ui::app::App;
 use crate::ui::keys::key_bindings::Keymap;
 use crate::ui::state::reader::{Reader, TextSource};
 
-/// Returns paragraphs that explain what is missing at a gap, why it is missing, and what happens next. `account` is the account whose
-/// server has the feed, too.
+/// Returns paragraphs that explain what is missing at a gap, why it is missing, and what happens next. `account` is the account
+/// on whose server the feed is subscribed too.
 pub fn explain_gap(
     gap: &Gap,
     zone: chrono_tz::Tz,
@@ -98,7 +98,7 @@ const fn plain_words(reason: &Reason) -> Option<&'static str> {
     })
 }
 
-/// Maximum length, in characters, of a text beside pictures that are the point of the entry, as in a comic.
+/// Maximum length, in characters, of a text beside pictures that are the main content of the entry, as in a comic.
 const CAPTION_CHARS_MAX: usize = 300;
 
 /// Returns a hint about the key that shows what the publisher changed. Returns `None` if the entry was not edited.
@@ -109,7 +109,8 @@ pub fn of_edit(app: &App, reader: &Reader) -> Option<String> {
     Some(format!("edited {at} · {} shows {what}", app.ui.settings.keys.key("changes")?))
 }
 
-/// Returns a hint about the key with which the user sees or hears what the entry is about. Returns `None` if its text is enough.
+/// Returns a hint about the key that shows or plays the main content of the entry. Returns `None` if the text is the main
+/// content.
 pub fn of_media(app: &App, reader: &Reader) -> Option<String> {
     let is_hidden = !app.ui.pictures.on && cannot_be_shown(app).is_none();
     if is_hidden && reader.rendered.as_ref().is_some_and(is_picture) {
@@ -129,7 +130,7 @@ pub fn of_media(app: &App, reader: &Reader) -> Option<String> {
     Some(format!("{key} {what}"))
 }
 
-/// Checks whether pictures are the point of a text: it has some, and only a few words beside them.
+/// Checks whether pictures are the main content of a text: there is at least one picture, and only a few words beside them.
 fn is_picture(text: &Rendered) -> bool {
     let is_written = |role: Role| !matches!(role, Role::Image | Role::LinkNumber | Role::Note);
     let spans = text.lines.iter().flat_map(|line| &line.spans);

@@ -54,7 +54,7 @@ pub fn ask_lines(cx: &mut Cx<'_>) {
     }));
 }
 
-/// Returns the number of columns to the left of running text in a pane that is wider than the text may be.
+/// Returns the number of columns to the left of running text in a pane that is wider than the maximum width of the text.
 pub const fn margin(width: u16, text_width: u16) -> u16 {
     width.saturating_sub(text_width).div_ceil(2)
 }
@@ -95,7 +95,7 @@ const SMALL_ROWS: u16 = 6;
 /// Maximum declared width or height of a picture in pixels. Larger values are not trusted.
 const DECLARED_MAX: u32 = 20_000;
 
-/// The place of the header, which is above the text like a picture, so that it scrolls away with the text.
+/// The place of the header. The header is above the text like a picture, so that it scrolls away with the text.
 const HEADER: PicturePlace = PicturePlace { image: 0, line: 0, indent: 0, columns: 0, rows: 0 };
 
 /// What was at the top of the screen before the pictures changed, so that it can be scrolled there again.

@@ -30,7 +30,7 @@ impl Rendered {
         inside.unwrap_or_else(|| self.links.get(place(1)?))
     }
 
-    /// Returns the line that a link to a place in the text leads to.
+    /// Returns the line to which a link within the text leads.
     pub fn line_of(&self, number: u16) -> Option<usize> {
         let leads = |line: &StyledLine| line.spans.iter().any(|span| span.anchor == Some(number));
         self.lines.iter().position(leads)
@@ -101,7 +101,7 @@ pub struct StyledSpan {
     pub link: Option<u16>,
     /// Number of the picture that the span is a placeholder for, counted from 1.
     pub image: Option<u16>,
-    /// Number of the link to a place in the text that leads here.
+    /// Number of the link within the text that leads to this span.
     pub anchor: Option<u16>,
 }
 
@@ -180,8 +180,8 @@ pub struct Style {
 /// A link that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkTarget {
-    /// Absolute URL with the scheme `http`, `https` or `mailto`, in ASCII and without control characters: only links that are safe
-    /// to open are passed on (SPEC G.52).
+    /// Absolute URL with the scheme `http`, `https` or `mailto`, in ASCII and without control characters. Other links are never
+    /// passed on, because they may not be safe to open (SPEC G.52).
     pub url: String,
 }
 

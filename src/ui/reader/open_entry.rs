@@ -1,6 +1,7 @@
 //! Opens entries in the reader, moves to the next or previous unread entry, and opens links of the text.
 //!
-//! Entries that the user is likely to open next are read from the store before, so that they appear as soon as a key is pressed.
+//! Entries that the user is likely to open next are read from the store in advance, so that they appear as soon as a key is
+//! pressed.
 
 use backissue_core::feed::Enclosure;
 use backissue_core::history::EntryKey;
@@ -36,7 +37,7 @@ pub fn open_selected(cx: &mut Cx<'_>) {
     open_entry(cx, key);
 }
 
-/// Opens an entry of the open list, and marks it as read as the settings say.
+/// Opens an entry of the open list, and marks it as read according to the settings.
 fn open_entry(cx: &mut Cx<'_>, key: EntryKey) {
     let row = cx.app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(key));
     let unread = row.is_some_and(|row| row.flags.is_unread());
@@ -128,8 +129,8 @@ pub fn read_on(cx: &mut Cx<'_>) {
     if more { navigation::move_in_pane(cx, true, Distance::Page) } else { open_next_unread(cx) }
 }
 
-/// Opens the next unread entry of the open list: the selected one, if its text is not open yet. If there is none, continues with the
-/// next feed that has unread entries.
+/// Opens the next unread entry of the open list. This is the selected entry if its text is not open yet. If there is no next
+/// entry, continues with the next feed that has unread entries.
 pub fn open_next_unread(cx: &mut Cx<'_>) {
     let list = &cx.app.ui.list;
     let selected = list.selected_row().and_then(|row| row.key.entry());
@@ -148,7 +149,7 @@ pub fn open_previous_unread(cx: &mut Cx<'_>) {
     }
 }
 
-/// Returns the kind of entry to look for: an unopened entry if a feed is read from the beginning, or else an unread entry.
+/// Returns the kind of entry to look for: an unopened entry if a feed is read from the beginning, and an unread entry otherwise.
 const fn sought_kind(app: &App) -> SeekTarget {
     match app.ui.list.order {
         RowOrder::FromBeginning => SeekTarget::Unopened,
@@ -341,7 +342,7 @@ pub fn follow_typed(cx: &mut Cx<'_>) {
     }
 }
 
-/// Opens the link with a number, or goes to the place in the text that it leads to.
+/// Opens the link with a number. If it leads to a place within the text, scrolls to this place.
 pub fn follow_link(cx: &mut Cx<'_>, number: u16) {
     let rows = usize::from(cx.app.ui.viewport.reader_rows);
     let Some(reader) = cx.app.ui.shown_reader_mut() else { return };
@@ -352,7 +353,7 @@ pub fn follow_link(cx: &mut Cx<'_>, number: u16) {
         reader.scroll = to;
         return cx.say("{back} returns to the previous place");
     }
-    // A link to a place that has no text, in an entry without an address, leads nowhere.
+    // In an entry without an address, a link to a place without text leads nowhere.
     let url = text.and_then(|text| text.target(number)).map(|link| link.url.clone());
     let Some(url) = url.filter(|url| !url.starts_with("about:")) else {
         let why = if number < INSIDE_FIRST {
@@ -381,7 +382,7 @@ fn attached_file<'a>(app: &'a App, link: &str) -> Option<&'a Enclosure> {
     reader.entry.kept.enclosures.iter().find(|file| file.url == link)
 }
 
-/// Returns the media type of a file that is attached to the open entry; an empty string if the publisher states none.
+/// Returns the media type of a file that is attached to the open entry. Returns an empty string if the publisher specified none.
 fn media_type(app: &App, link: &str) -> String {
     attached_file(app, link).and_then(|file| file.media_type.clone()).unwrap_or_default()
 }

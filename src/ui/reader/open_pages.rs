@@ -1,5 +1,5 @@
-//! Opens the pages of entries, and of what is missing at gaps, in the browser, and links by the letters that each visible one gets;
-//! copies links and addresses to the clipboard; and pipes the selected entry to an external command.
+//! Opens the pages of entries, and the documents missing at gaps, in the browser. The module also opens links by hint letters on
+//! the visible links, copies links and addresses to the clipboard, and pipes the selected entry to an external command.
 
 use backissue_core::feed::text::{counted_words, one_line};
 use backissue_core::history::{EntryBody, EntryKey, FeedKey, Flag, GapKey};
@@ -28,7 +28,7 @@ use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};
 use crate::ui::state::pending::WaitingRun;
 use crate::ui::state::reader::{HintAction, LinkHints, TextSource};
 
-/// Number of pages above which the user is asked before they are opened.
+/// Maximum number of pages that are opened without a confirmation.
 const PAGES_UNASKED: usize = 10;
 
 /// Opens the pages of the marked entries in the browser. Returns `None` if no entry is marked.
@@ -135,7 +135,7 @@ fn show_in_browser(cx: &mut Cx<'_>, link: String) {
     cx.ask(Request::Open { link, attached: None });
 }
 
-/// Letters of the hints, those under the fingers first. `y` copies a link, so it is none of them.
+/// Letters of the hints, easiest to type first. `y` is not included, because it copies a link.
 const LETTERS: [char; 25] = [
     'a', 's', 'd', 'f', 'j', 'k', 'l', 'g', 'h', 'q', 'w', 'e', 'r', 't', 'u', 'i', 'o', 'p', 'z',
     'x', 'c', 'v', 'b', 'n', 'm',
@@ -185,7 +185,7 @@ pub fn press_key(cx: &mut Cx<'_>, key: Key) -> KeyOutcome {
     KeyOutcome::Done
 }
 
-/// Opens, copies or passes on the link with a number.
+/// Opens or copies the link with a number, or passes it to a command.
 fn use_link(cx: &mut Cx<'_>, number: u16, does: HintAction) {
     if does == HintAction::Open {
         return open_entry::follow_link(cx, number);
@@ -244,7 +244,7 @@ pub fn copy_link(cx: &mut Cx<'_>) {
     copy_address(cx, what, &link.unwrap_or_default());
 }
 
-/// Copies a link, and then says so with the given words.
+/// Copies a link, and reports this in the status line. `what` describes the link.
 fn copy_address(cx: &mut Cx<'_>, what: &str, link: &str) {
     let link = clean_link(link);
     if link.is_empty() || link.len() > COPIED_MAX {
@@ -260,13 +260,14 @@ fn clean_link(link: &str) -> String {
     link.chars().filter(|char| !char.is_control() && !char.is_whitespace()).collect()
 }
 
-/// Opens the input line for an external command that receives the selected entry. The line is empty;
-/// Up puts the last command into it, or else the configured one.
+/// Opens the input line for an external command that receives the selected entry. The line is empty. The Up key inserts the last
+/// command or, if there is none, the configured command.
 pub fn ask_command(cx: &mut Cx<'_>) {
     ask_command_for(cx, None);
 }
 
-/// Opens the input line as [`ask_command`] does. If a link of the text is given, the command receives it in place of the entry's own.
+/// Opens the input line like [`ask_command`]. If a link of the text is given, the command receives this link instead of the
+/// entry's own link.
 pub fn ask_command_for(cx: &mut Cx<'_>, link: Option<String>) {
     cx.app.ui.piped_link = link;
     if selected_entry(cx.app).is_none() {
@@ -275,7 +276,7 @@ pub fn ask_command_for(cx: &mut Cx<'_>, link: Option<String>) {
     cx.app.ui.open_prompt(Prompt::new(PromptPurpose::Pipe));
 }
 
-/// Puts the last command into the input line, or else the configured one.
+/// Inserts the last command into the input line or, if there is none, the configured command.
 pub fn take_last(app: &mut App) {
     let last = app.ui.piped.clone().or_else(|| app.engine.settings.commands.pipe.clone());
     if let Some(Overlay::Prompt(prompt)) = &mut app.ui.overlay {
@@ -291,7 +292,7 @@ fn selected_entry(app: &App) -> Option<EntryKey> {
 /// Parses the typed command, and requests the selected entry for it from the store.
 pub fn take_command(cx: &mut Cx<'_>, text: &str) {
     let Some(key) = selected_entry(cx.app) else { return };
-    // Kept even if it is refused, so that it can be mended.
+    // The command is saved even if it is rejected, so that the user can correct it.
     cx.app.ui.piped = Some(text.trim().to_owned()).filter(|typed| !typed.is_empty());
     match ExternalCommand::typed_at_prompt(text) {
         Ok(command) => {
@@ -310,7 +311,7 @@ pub fn take_waiting(app: &mut App, entry: EntryKey) -> Option<WaitingRun> {
     Some(app.ui.pipes.remove(place))
 }
 
-/// Drops the commands that wait for an entry that could not be read. If they were kept, opening the entry later would start them.
+/// Drops the commands that wait for an entry that could not be read. Otherwise, opening the entry later would start them.
 pub fn give_up_entry(app: &mut App, key: EntryKey) {
     app.ui.pipes.retain(|waiting| waiting.key != key);
     app.ui.sequences.retain(|running| running.entry != key);

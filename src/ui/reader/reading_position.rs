@@ -3,7 +3,7 @@
 //! A position is counted in characters of the text instead of lines, so it is the same at every width. Characters that the layout
 //! adds (bars, borders, bullets, spaces) are not counted.
 //!
-//! Entries are marked as read while the user reads them, as `[ui] mark_read` says.
+//! Entries are marked as read while the user reads them, according to `[ui] mark_read`.
 
 use backissue_core::history::{EntryKey, Flag};
 use chrono::{DateTime, Utc};
@@ -112,7 +112,7 @@ pub fn save_left(
     Some(ask_store(ScreenRequest::SaveReadingPosition(open.key, open.now)))
 }
 
-/// Marks an unread entry that was opened, at once or later.
+/// Marks an unread entry that was opened as read, either at once or later, according to the settings.
 pub fn mark_opened(cx: &mut Cx<'_>, key: EntryKey) {
     match cx.app.ui.settings.mark_read {
         MarkRead::Open | MarkRead::Scroll => mark(cx, vec![key]),
@@ -124,7 +124,7 @@ pub fn mark_opened(cx: &mut Cx<'_>, key: EntryKey) {
     }
 }
 
-/// Marks the open entry as read if it was left, or was open for the configured time.
+/// Marks the open entry as read if the user has left it, or if it has been open for the configured time.
 pub fn follow_reading(cx: &mut Cx<'_>) {
     let Some(ReadLater { key, .. }) = cx.app.ui.read_later else { return };
     let is_shown = cx.app.ui.shown_reader().is_some_and(|reader| reader.entry.key == key);
@@ -146,7 +146,7 @@ pub fn due(app: &App) -> Option<DateTime<Utc>> {
     app.ui.read_later?.since.checked_add_signed(delay)
 }
 
-/// Marks the entry that was open until now as read, unless it had to be open for some time.
+/// Marks the previously open entry as read if the setting is to mark entries when they are left.
 fn leave(cx: &mut Cx<'_>) {
     if let (Some(left), MarkRead::Leave) =
         (cx.app.ui.read_later.take(), cx.app.ui.settings.mark_read)
@@ -155,7 +155,7 @@ fn leave(cx: &mut Cx<'_>) {
     }
 }
 
-/// Marks the entries as read over which the selection moved down, from the row at index `from` to the row before `to`.
+/// Marks the entries that the selection passed on its way down as read: from the row at index `from` to the row before `to`.
 pub fn mark_passed(cx: &mut Cx<'_>, from: usize, to: usize) {
     if cx.app.ui.settings.mark_read != MarkRead::Scroll {
         return;
@@ -165,9 +165,9 @@ pub fn mark_passed(cx: &mut Cx<'_>, from: usize, to: usize) {
     mark(cx, keys);
 }
 
-/// Marks those of the entries as read that are unread in the open list.
+/// Marks the given entries as read, except those that the open list shows as read.
 fn mark(cx: &mut Cx<'_>, mut keys: Vec<EntryKey>) {
-    // An entry that is in no row was unread when it was opened, and the list was closed since.
+    // An entry without a row was unread when it was opened, and its list has been closed since.
     keys.retain(|key| {
         let row = cx.app.ui.list.rows.iter().find(|row| row.key == RowKey::Entry(*key));
         row.is_none_or(|row| row.flags.is_unread())

@@ -79,17 +79,17 @@ impl Area {
 /// How the panes are arranged on the screen (UX 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Three panes side by side. The automatic layout uses it from 120 columns on.
+    /// Three panes side by side. The automatic layout uses it from 140 columns on.
     Wide,
     /// The subscriptions on the left; the entries above the reader on the right.
     Stacked,
-    /// The subscriptions on the left; the entries or the reader on the right.
+    /// The subscriptions on the left and the entries on the right, or the reader alone.
     Medium,
     /// One pane at a time. The automatic layout uses it below 80 columns.
     Narrow,
 }
 
-/// The layout from a width of the screen on.
+/// The layout for screens of a minimum width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaneLayout {
     /// Minimum width of the screen, in columns.
@@ -98,17 +98,17 @@ pub struct PaneLayout {
     pub arrangement: Arrangement,
     /// Width of the subscriptions pane, in columns.
     pub feeds: u16,
-    /// Width of the entries pane if the reader is beside it, in columns. Otherwise the entries get all columns that the subscriptions
-    /// leave.
+    /// Width of the entries pane if the reader is beside it, in columns. Otherwise, the entries pane gets all columns except
+    /// those of the subscriptions pane.
     pub entries: u16,
-    /// Number of lines of an entry in a list of several feeds: in the second line are the feed and the time.
+    /// Number of lines per entry in a list of several feeds. The second line contains the feed and the time.
     pub lines: u16,
-    /// Width of the column with the feed names in a list of several feeds, in cells. Without such a column it is 0.
+    /// Width of the column with the feed names in a list of several feeds, in cells. 0 if there is no such column.
     pub names: u16,
 }
 
-/// The layouts, ordered by width. Between two of them, the widths of the panes grow evenly, so that no pane jumps when the screen
-/// becomes a column narrower.
+/// The layouts, ordered by width. Between two layouts, the widths of the panes grow evenly, so that the width of a pane never
+/// changes suddenly when the width of the screen changes by one column.
 pub const LAYOUTS: [PaneLayout; 7] = [
     PaneLayout::new(0, Arrangement::Narrow, (0, 0), (1, 0)),
     PaneLayout::new(80, Arrangement::Medium, (22, 0), (1, 0)),
@@ -121,15 +121,15 @@ pub const LAYOUTS: [PaneLayout; 7] = [
 
 /// Share of the entries pane, in percent of the space that it has together with the reader, if the user chose no other.
 pub const LIST_SHARE: u16 = 42;
-/// Smallest and largest share.
+/// Minimum and maximum share.
 pub const LIST_SHARES: std::ops::RangeInclusive<u16> = 15..=85;
-/// Smallest height of the entries pane and of the reader below it, with their borders, in rows.
+/// Minimum height of the entries pane and of the reader below it, with their borders, in rows.
 const STACKED_ROWS_MIN: u16 = 7;
 
-/// Width of the subscriptions pane on a screen for which the table has none, in columns.
+/// Minimum width of the subscriptions pane on a screen whose arrangement differs from that in the table, in columns.
 const FEEDS_COLUMNS_MIN: u16 = 22;
 
-/// Returns the part of a number of rows or columns that the entries pane has by its share.
+/// Returns the number of rows or columns that the entries pane gets, given its share.
 pub fn list_part(whole: u16, share: u16) -> u16 {
     let share = share.clamp(*LIST_SHARES.start(), *LIST_SHARES.end());
     let part = (u32::from(whole) * u32::from(share) + 50) / 100;
@@ -161,7 +161,7 @@ impl PaneLayout {
         let before = LAYOUTS.get(place).copied().unwrap_or(LAYOUTS[0]);
         let Some(after) = LAYOUTS.get(place.saturating_add(1)) else { return before };
         let share = |from: u16, to: u16| {
-            // A pane that the layout before does not have appears with the next layout.
+            // A pane that the smaller layout does not have appears only with the next layout.
             if from == 0 { from } else { between((before.from, from), (after.from, to), columns) }
         };
         Self {
@@ -171,8 +171,8 @@ impl PaneLayout {
         }
     }
 
-    /// Returns the layout of a screen with this number of columns if the panes are arranged in this way, even if the table arranges
-    /// them in another.
+    /// Returns the layout of a screen with this number of columns if the panes have this arrangement, even if the table specifies
+    /// another arrangement.
     pub fn arranged(columns: u16, arrangement: Arrangement) -> Self {
         let usual = Self::of(columns);
         if usual.arrangement == arrangement {

@@ -83,7 +83,7 @@ pub struct OpenList {
     pub list: ScrollList,
 }
 
-/// What a list over the panes contains.
+/// The contents of a list over the panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListOf {
     /// The feeds that were found on a page, for the addition (the pending subscription) that waits for the choice.
@@ -122,11 +122,11 @@ pub enum Asks {
     Unsubscribe(Vec<FeedKey>),
     /// Send this request.
     Request(Box<Request>),
-    /// Answer what this account waits for; it holds these feeds.
+    /// Answer the question for which this account waits. The answer affects these feeds.
     Account(String, Vec<FeedKey>),
-    /// Answer what this device asks for.
+    /// Answer the request of this device.
     Device(String),
-    /// Remove this account; what becomes of its feeds is asked.
+    /// Remove this account. The user chooses whether its feeds are kept.
     LeaveAccount(String),
     /// Open the pages of these entries in the browser.
     OpenPages(Vec<(EntryKey, String)>),
@@ -171,7 +171,7 @@ pub struct Sums {
     pub saved_a_day: f64,
 }
 
-/// What the list says of a label that does not exist yet.
+/// Text that the list shows beside a label that does not exist yet.
 const NEW_LABEL: &str = "new label";
 
 /// The state of a list from which the user picks an item.
@@ -205,7 +205,7 @@ pub enum PickTarget {
     Row(FeedsRow),
     /// This label is set on entries, or removed.
     Label(String),
-    /// The command at this place is run: an index of the command table, or beyond its end an own command.
+    /// The command at this index is run. An index beyond the end of the command table means one of the own commands.
     Command(usize),
 }
 
@@ -222,7 +222,7 @@ impl PickList {
         picks
     }
 
-    /// Splits the typed text into the name of a command and the text after it.
+    /// Splits the typed text into the name of a command and the text after the name.
     pub(in crate::ui) fn written(&self) -> (&str, &str) {
         let text = self.line.text.trim();
         text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
@@ -237,8 +237,9 @@ impl PickList {
             PickTarget::Command(at) => COMMANDS.get(at).filter(|row| row.name == word),
             PickTarget::Row(_) | PickTarget::Label(_) => None,
         };
-        // A whole name means this command, even if another one matches better. With an argument that it takes, it is the only
-        // match; other words after it are a part of what is looked for, as in 'mark read'.
+        // If the typed text is the whole name of a command, this command is the first match, even if another one matches better.
+        // If an argument that the command takes follows the name, the command is the only match. If it takes no argument, all
+        // typed words are searched for, as in 'mark read', and the command only matches if nothing else does.
         let whole = self.items.iter().position(|item| row_of(item).is_some());
         let takes =
             argument.is_empty() || self.items.iter().filter_map(row_of).any(|row| row.takes);
@@ -259,8 +260,8 @@ impl PickList {
     }
 }
 
-/// Returns the indexes of the items that match the typed text, best match first. A command also matches by its description and by words
-/// of other programs for it, below the matches of whole parts of names.
+/// Returns the indexes of the items that match the typed text, best match first. A command also matches by its description and by
+/// names that other programs use for it. Such matches rank lower than matches of a whole part of its name.
 pub(in crate::ui) fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
@@ -278,7 +279,7 @@ pub(in crate::ui) fn rank(items: &[PickItem], typed: &str) -> Vec<usize> {
                 |word: &String| synonyms(&item.name).any(|other| other.starts_with(word));
             let by_help =
                 is_command && words.iter().all(|word| help.contains(word) || is_called(word));
-            // Scattered letters of a name say less than the beginning of another word for the command.
+            // Scattered letters of a name are weaker evidence than the beginning of a synonym.
             let nearness = match typed.len() {
                 _ if item.name.to_lowercase() == typed.trim().to_lowercase() => 3,
                 3.. if is_command && item.name.contains(typed) => 2,
@@ -311,7 +312,7 @@ pub struct PlanPane {
     pub publications: Option<Arc<Publications>>,
     /// Plan that was learned from the publication times of the feed, even if it does not determine the polls.
     pub learned: Option<Arc<LearnedPlan>>,
-    /// Why the entries of the feed are where they are in a list ordered by how rarely feeds publish. `None` in other lists.
+    /// Explanation of the position of the feed's entries in a list ordered by how rarely feeds publish. `None` in other lists.
     pub ranked: Option<String>,
     /// Last polls of the feed, newest first. `None` while they are being read from the store.
     pub polls: Option<Vec<PollLogEntry>>,
@@ -429,7 +430,7 @@ pub const SHADES: u8 = 4;
 pub struct RhythmPicture {
     /// Number of publications with known times.
     pub publications: usize,
-    /// Why nothing is known if there are no publications, a sentence.
+    /// A sentence that explains why nothing is known if there are no publications.
     pub unknown: &'static str,
     /// Summary of the learned rhythm as one sentence without the full stop. `None` if no rhythm was learned.
     pub sentence: Option<String>,

@@ -1,5 +1,6 @@
-//! What the screen waits for: polls that the user requested together, numbers that the store computes, external commands, keys that
-//! wait for what an earlier key opens, and a list of subscriptions that is read from a file.
+//! What the screen waits for: polls that the user requested together, numbers that the store counts, external commands, and a
+//! list of subscriptions that is read from a file. The module also stores keys that wait until the screen shows what an earlier
+//! key opens.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -100,14 +101,14 @@ pub struct Counted {
     pub value: UnreadCounts,
     /// `true` while requested numbers are pending.
     pub(in crate::ui) waiting: bool,
-    /// Set if the numbers may have changed after the pending request, so that they must be requested again; `true` if those of the
-    /// saved searches, too.
+    /// Set if the numbers may have changed after the pending request, so that they must be requested again. `true` if the numbers
+    /// of the saved searches must be requested again too.
     again: Option<bool>,
 }
 
 impl Counted {
-    /// Checks whether the numbers, with those of the `searches` if set, may be requested now. While an earlier request is pending,
-    /// returns `false`; in this case, [`Self::end`] tells what must be requested again.
+    /// Checks whether the numbers may be requested now. `searches` is `true` if the numbers of the saved searches are included.
+    /// While an earlier request is pending, returns `false`, and [`Self::end`] later returns what must be requested again.
     pub(in crate::ui) fn begin(&mut self, searches: bool) -> bool {
         if self.waiting {
             self.again = self.again.max(Some(searches));
@@ -115,8 +116,8 @@ impl Counted {
         !std::mem::replace(&mut self.waiting, true)
     }
 
-    /// Stores the numbers that the store returned. A search that was not counted keeps its number. Returns whether numbers must be
-    /// requested again, and whether those of the saved searches.
+    /// Stores the numbers that the store returned. A search that was not counted keeps its number. Returns `None` if nothing must
+    /// be requested again, and otherwise whether the numbers of the saved searches are included.
     pub(in crate::ui) fn end(&mut self, counts: UnreadCounts) -> Option<bool> {
         let UnreadCounts { dated, portion, found } = counts;
         (self.value.dated, self.value.portion) = (dated, portion);
@@ -126,16 +127,16 @@ impl Counted {
     }
 }
 
-/// An own command whose program is running, or waits for its entry.
+/// An own command whose program is running, or waits until its entry has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningSequence {
-    /// Number by which the end of the program finds the sequence.
+    /// Number that identifies the sequence when the program ends.
     pub(in crate::ui) id: u32,
     /// Name of the own command.
     pub(in crate::ui) name: String,
     /// The entry for which the program runs.
     pub(in crate::ui) entry: EntryKey,
-    /// The steps after it.
+    /// The steps after the one that runs the program.
     pub(in crate::ui) rest: VecDeque<KeyStep>,
 }
 
@@ -146,23 +147,23 @@ pub struct WaitingRun {
     pub(in crate::ui) key: EntryKey,
     /// Command that receives the entry.
     pub(in crate::ui) command: ExternalCommand,
-    /// Link of its text that the command receives instead of the entry's own.
+    /// Link of the text that the command receives instead of the entry's own link.
     pub(in crate::ui) link: Option<String>,
     /// Purpose of the run.
     pub(in crate::ui) purpose: RunPurpose,
 }
 
-/// What was typed and waits, oldest first, and the time since which it has waited for the same answer.
+/// Keys and pasted texts that wait, oldest first, and the time since which the first one has waited.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TypedAhead {
     pub(in crate::ui) inputs: VecDeque<Typed>,
     pub(in crate::ui) since: Option<DateTime<Utc>>,
-    /// `true` if a key changed the arrangement of the panes, whose sizes are known after the next drawing.
+    /// `true` if a key changed the arrangement of the panes, so that their sizes are unknown until the screen is drawn again.
     pub(in crate::ui) is_unmeasured: bool,
 }
 
 impl TypedAhead {
-    /// Checks whether anything waits.
+    /// Checks whether any key or pasted text waits.
     pub fn is_waiting(&self) -> bool {
         !self.inputs.is_empty()
     }

@@ -30,34 +30,34 @@ pub struct Reader {
     pub rendered: Option<Rendered>,
     /// Width in columns for which the text was laid out.
     pub width: u16,
-    /// Width in columns for which the shown lines were laid out; another one while they are being laid out again.
+    /// Width in columns for which the shown lines were laid out. It differs from `width` while the text is being laid out again.
     pub lines_width: u16,
     /// Index of the first visible line.
     pub scroll: usize,
     /// Number of cells by which wide blocks are scrolled sideways.
     pub sideways: usize,
-    /// Minutes that reading the text takes, as far as that is known.
+    /// Estimated time to read the text, in minutes.
     pub minutes: usize,
     /// Number of characters of the text before each line (see [`crate::ui::reader::reading_position`]).
     pub starts: Vec<u32>,
     /// Digits typed so far of the number of a link to open.
     pub digits: String,
-    /// The first visible line before a link led to a place in the text, and the one after that.
+    /// The first visible line before a link within the text was opened, and the first visible line after that.
     pub came_from: Option<(usize, usize)>,
     /// Places of the header and the pictures, in text order.
     pub pictures: Vec<PicturePlace>,
 }
 
-/// What was counted of what the user reads since the program started, so that no entry counts twice for one look.
+/// What the user has read since the program started. With these values, one look at an entry is counted only once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CountedReading {
-    /// What the user read since the last request to count it.
+    /// What the user has read since the last request that counted it.
     pub read: Vec<(FeedKey, Reading)>,
     /// Entries whose rows were on the screen.
     pub shown: BTreeSet<EntryKey>,
     /// The entry that was opened last.
     pub open: Option<EntryKey>,
-    /// The entry whose end was on the screen last.
+    /// The entry whose end was visible last.
     pub finished: Option<EntryKey>,
 }
 
@@ -88,7 +88,8 @@ impl TextSource {
 }
 
 impl Reader {
-    /// Returns from the place in the text that a link led to. Returns `false` if there is none, or if one has moved on since.
+    /// Scrolls back to the link whose target within the text is shown. Returns `false` if no such link was opened, or if the user
+    /// has scrolled since.
     pub fn return_from_place(&mut self) -> bool {
         let from = self.came_from.take().filter(|(_, to)| *to == self.scroll);
         if let Some((from, _)) = from {
@@ -170,12 +171,12 @@ impl Reader {
     }
 }
 
-/// The text that is being found, and where the user is in the open text.
+/// The search for a text in the open entry, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Find {
-    /// The wanted text, as typed.
+    /// The text to find, as typed.
     pub wanted: String,
-    /// Line of the selected hit, and the byte in this line at which it begins. `None` before there is one.
+    /// Line of the selected hit, and the byte offset of the hit in this line. `None` until there is a hit.
     pub hit: Option<(usize, usize)>,
     /// First visible line when the search began, which is shown again if the search is cancelled.
     pub(in crate::ui) from: usize,
@@ -190,7 +191,7 @@ pub struct ReadLater {
     pub since: DateTime<Utc>,
 }
 
-/// The state of the hints.
+/// The state of the link hints.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkHints {
     /// The letters typed so far.
@@ -199,15 +200,15 @@ pub struct LinkHints {
     pub does: HintAction,
 }
 
-/// What happens to the link that the user chooses by its hint.
+/// The action for the link that the user chooses by its hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HintAction {
-    /// It is opened.
+    /// Open the link.
     #[default]
     Open,
-    /// It is copied.
+    /// Copy the link.
     Copy,
-    /// It is passed to a command.
+    /// Pass the link to a command.
     Pipe,
 }
 
@@ -286,7 +287,7 @@ pub struct Pictures {
 pub enum PictureState {
     /// The picture is being looked up in the cache.
     Sought,
-    /// The picture was requested: it waits for its site, or is being fetched.
+    /// The picture was requested. The request is waiting for its turn at the site, or the picture is being fetched.
     Asked,
     /// The picture is cached. The numbers are its width and height in pixels.
     Kept(u32, u32),

@@ -23,8 +23,8 @@ pub fn choose_theme(cx: &mut Cx<'_>, name: &str) {
     }
 }
 
-/// Applies the colour of the terminal's background, which the terminal has reported: on a light one the light theme is used, unless a
-/// theme is chosen or configured.
+/// Handles the background colour that the terminal reported. If it is light, the light theme is used, unless the user has chosen
+/// or configured a theme.
 pub fn follow_ground(app: &mut App) {
     let Some(is_light) = app.ui.is_light else { return };
     if app.ui.theme.is_none() && app.ui.settings.theme.is_none() {
@@ -46,7 +46,7 @@ fn keep_theme(cx: &mut Cx<'_>) {
     cx.say(text);
 }
 
-/// Percent by which a key changes the share of the list.
+/// Change of the list's share with one key press, in percent.
 const STEP: u16 = 5;
 
 /// All layouts, each with its name, in the order in which a key switches between them.
@@ -83,7 +83,7 @@ fn choose(cx: &mut Cx<'_>, layout: Option<&(LayoutChoice, &str)>) {
     }
 }
 
-/// Gives the list more or less of the space that it shares with the text.
+/// Increases or decreases the share of the list in the space that it shares with the text.
 pub fn resize_list(cx: &mut Cx<'_>, larger: bool) {
     let (shared, layout) = (cx.app.ui.viewport.shared, cx.app.ui.pane_layout());
     let usual = match layout.arrangement {

@@ -23,8 +23,8 @@ pub enum Colours {
 const TRUE_TERMS: [&str; 7] =
     ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour", "rio"];
 
-/// Checks whether the background of the terminal is light, as far as the variable `COLORFGBG` says so: its last number is the colour
-/// of the background, of the 16 basic colours.
+/// Checks whether the variable `COLORFGBG` says that the background of the terminal is light. Its last number is the number of
+/// the background colour among the 16 basic colours.
 pub fn has_light_ground(variable: impl Fn(&str) -> Option<String>) -> bool {
     let said = variable("COLORFGBG").unwrap_or_default();
     let background = said.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
@@ -37,16 +37,16 @@ pub fn is_light(red: u8, green: u8, blue: u8) -> bool {
     contrast(ink, Ink::Rgb(0, 0, 0)) > contrast(ink, Ink::Rgb(255, 255, 255))
 }
 
-/// Checks whether the locale has only ASCII characters, or characters that are not UTF-8. An environment without a locale is common
-/// on systems that use UTF-8 everywhere, so it does not count.
+/// Checks whether the locale has only ASCII characters, or uses an encoding other than UTF-8. Environments without a locale are
+/// common on systems that use UTF-8 everywhere, so the result is `false` for them.
 pub fn has_ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let mut names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable);
     let locale = names.find(|value| !value.is_empty()).unwrap_or_default().to_ascii_lowercase();
     !locale.is_empty() && !locale.contains("utf-8") && !locale.contains("utf8")
 }
 
-/// Checks whether the program runs inside GNU screen, which inherits the variables of the terminal outside, but shows at most 256
-/// colours and passes on only what is wrapped. A terminal with the name `screen` may also be tmux.
+/// Checks whether the program runs inside GNU screen. GNU screen inherits the variables of the outer terminal, but shows at most
+/// 256 colours and only forwards escape sequences that are wrapped. A terminal with the name `screen` may also be tmux.
 pub fn is_in_gnu_screen(variable: impl Fn(&str) -> Option<String>) -> bool {
     let said = |name: &str| variable(name).unwrap_or_default();
     let is_named = said("TERM").starts_with("screen") || !said("STY").is_empty();

@@ -1,5 +1,5 @@
-//! Themes as data: the colours and text attributes of each kind of screen element; and theme files, with lines of the form `role =
-//! "colour background accents"`, which the built-in themes are, too.
+//! Themes as data: the colours and text attributes of each kind of screen element. The module also parses theme files, with lines
+//! of the form `role = "colour background accents"`. The built-in themes have this form too.
 
 use std::collections::BTreeMap;
 use std::fmt;

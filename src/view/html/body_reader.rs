@@ -37,12 +37,12 @@ pub(super) fn read(html: &str, base: Option<&str>, use_of: TextUse) -> EntryBloc
     }
 }
 
-/// What a text is read for.
+/// What a text is parsed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextUse {
-    /// To be shown on the screen, where links to a place in the text itself lead there.
+    /// To be shown on the screen, where links within the text lead to their targets.
     Screen,
-    /// To be written into a file.
+    /// To be written to a file.
     File,
 }
 
@@ -79,26 +79,27 @@ pub(super) struct BodyReader {
     pub(super) player: Option<Player>,
     /// Programming language that an element around a code block declares, and the end tag of this element.
     wrapped_in: Option<(Language, Nested)>,
-    /// Address of the picture that a `source` states for the next `img` of the same `picture`, and whether its format can be shown.
+    /// Address of the picture that a `source` specifies for the next `img` of the same `picture`, and whether its format can be
+    /// shown.
     pub(super) picture_source: Option<(String, bool)>,
     formulas: FormulaCopies,
     formula: Option<(Formula, bool)>,
     /// `true` directly after a formula in `MathML`.
     after_formula: bool,
-    /// Text of an element that seems to be the number of a line of code.
+    /// Text of an element that seems to be a line number in code.
     line_number: Option<(Nested, String)>,
     /// ID of the last heading, and whether it has text yet. `None` after text that follows the heading.
     heading: Option<(String, bool)>,
-    /// Number of links before the current one, which is forgotten if it is only the anchor of a heading.
+    /// Number of links before the current one. If the current link is only the anchor of a heading, it is removed again.
     links_before: usize,
-    /// Elements whose style shows spaces in another way or states a direction, with the state before them.
+    /// Elements whose style specifies how spaces are shown or which direction text has, each with the state before the element.
     styled: Vec<(Nested, Spaces, TextDirection)>,
 }
 
 /// Maximum number of open elements whose `white-space` or direction is respected.
 const STYLED_MAX: usize = 16;
 
-/// In which forms a text contains its formulas. Programs that draw formulas write each one several times.
+/// The forms in which a text contains its formulas. Programs that draw formulas write each formula in several forms.
 #[derive(Default)]
 struct FormulaCopies {
     mathml: bool,
@@ -113,7 +114,7 @@ impl FormulaCopies {
         self.tex = html.contains("math/tex");
     }
 
-    /// Checks whether an element shows a formula that is elsewhere in the text in a better form.
+    /// Checks whether an element shows a formula that the text also contains in a better form.
     fn repeats(&self, tag: &Tag) -> bool {
         let class = tag.attribute("class").unwrap_or_default();
         let is_screen_only = tag.attribute("aria-hidden") == Some("true");
@@ -131,8 +132,8 @@ impl FormulaCopies {
         }
     }
 
-    /// Returns the source of a formula that is only drawn: by `MathJax` 2 with its characters in boxes, which alone would read `13`
-    /// for a third.
+    /// Returns the source of a formula that is only drawn: `MathJax` 2 puts its characters into boxes, so that one third would
+    /// be shown as `13`.
     fn source<'t>(&self, tag: &'t Tag) -> Option<&'t str> {
         let mut class = tag.attribute("class").unwrap_or_default().split_whitespace();
         let label = tag.attribute("aria-label").filter(|label| !label.trim().is_empty());
@@ -227,7 +228,7 @@ impl BodyReader {
         }
     }
 
-    /// Drops the number of a line of code.
+    /// Removes the current line number of a code block. If its element only contains white space, this white space is kept.
     fn end_line_number(&mut self) {
         let text = self.line_number.take().map(|(_, text)| text).unwrap_or_default();
         if text.trim().is_empty() {
@@ -247,7 +248,8 @@ impl BodyReader {
             self.end_formula();
         }
         if let Some((until, _)) = &mut self.line_number {
-            // An element that no line number contains. A cell often has no end tag.
+            // A line number never contains this element, so the end tag of the line number is missing. Table cells often have no
+            // end tag.
             if !matches!(element, Some(HtmlElement::Table(_) | HtmlElement::Image)) {
                 return until.open(tag);
             }
@@ -359,7 +361,7 @@ impl BodyReader {
         }
     }
 
-    /// Checks whether a link only repeats that a heading can be linked to.
+    /// Checks whether a link is only the anchor of the heading next to it.
     fn is_redundant_anchor(&self, tag: &Tag) -> bool {
         if tag.name() != "a" || !self.leads_to_heading(tag) {
             return false;
@@ -372,13 +374,13 @@ impl BodyReader {
             || (has_text && is_anchor.iter().any(|word| class.contains(word)))
     }
 
-    /// Respects how the style of an element shows spaces, and its direction.
+    /// Applies the style of an element: how spaces are shown, and the direction of text.
     fn style(&mut self, element: Option<HtmlElement>, tag: &Tag) {
         let is_block = element.is_some_and(HtmlElement::is_block);
         let state = self.flow.state;
         let is_code = element == Some(HtmlElement::Preformatted) && state.language.is_some();
         let is_pre = element == Some(HtmlElement::Preformatted);
-        // Text processors write `pre` on the items of a list, which are no code.
+        // Word processors put the style `pre` on list items, which are not code.
         let spaces = open_containers::spaces(tag).filter(|_| !is_code).map(|spaces| match spaces {
             Spaces::Kept if !is_pre => Spaces::Wrapped,
             Spaces::Collapsed | Spaces::Lines | Spaces::Wrapped | Spaces::Kept => spaces,
@@ -388,7 +390,7 @@ impl BodyReader {
         if !has_inside(tag) || (spaces.is_none() && direction.is_none()) {
             return;
         }
-        // The end tag of `pre` ends the block in any case.
+        // The end tag of `pre` always ends the block.
         let before = if element == Some(HtmlElement::Preformatted) {
             Spaces::Collapsed
         } else {
@@ -401,7 +403,7 @@ impl BodyReader {
         }
     }
 
-    /// Ends the innermost element with a style that `is_ended` accepts, and those inside it.
+    /// Ends the innermost styled element that `is_ended` accepts, and all styled elements inside it.
     fn end_styled(&mut self, mut is_ended: impl FnMut(&mut Nested) -> bool) {
         let mut at = None;
         for (place, (until, ..)) in self.styled.iter_mut().enumerate() {

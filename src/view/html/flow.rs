@@ -24,7 +24,7 @@ pub(super) enum Spaces {
     /// As one space.
     #[default]
     Collapsed,
-    /// Line ends are kept (`pre-line`).
+    /// Spaces are collapsed, and line ends are kept (`pre-line`).
     Lines,
     /// Spaces and line ends are kept, and long lines are wrapped at words (`pre-wrap`).
     Wrapped,
@@ -64,14 +64,14 @@ pub(super) struct Flow {
     pub apart: bool,
     /// `true` directly after the start tag of preformatted text. A line feed at this position is ignored.
     at_start_tag: bool,
-    /// Number of runs and length of the last run before a link that may be the anchor of a heading, and whether it leads to this
-    /// heading.
+    /// Position before a link that may be the anchor of a heading, as the number of runs and the length of the last run, and
+    /// whether the link leads to this heading.
     anchor: Option<(usize, usize, bool)>,
-    /// Number of the links that lead to the text that follows.
+    /// Number of the links that lead to the following text.
     pub led_to: Option<u16>,
 }
 
-/// Maximum length of the sign of a footnote, in characters without brackets.
+/// Maximum length of a footnote mark, in characters without brackets.
 const MARKER_CHARS_MAX: usize = 4;
 
 impl Flow {
@@ -87,7 +87,7 @@ impl Flow {
                     self.collapsed(line);
                 }
             }
-            // Line ends between two blocks, or before the first word, begin no line.
+            // Line ends between two blocks, or before the first word, do not begin a line.
             Spaces::Wrapped if self.runs.is_empty() && text.trim().is_empty() => {}
             Spaces::Wrapped if self.runs.is_empty() => {
                 self.kept(text.trim_start_matches(['\r', '\n']));
@@ -96,7 +96,7 @@ impl Flow {
         }
     }
 
-    /// Adds text with its spaces and line ends.
+    /// Adds text without changing its spaces and line ends.
     fn kept(&mut self, text: &str) {
         let at_start_tag = std::mem::take(&mut self.at_start_tag);
         let text = text.strip_prefix('\n').filter(|_| at_start_tag).unwrap_or(text);
@@ -184,20 +184,20 @@ impl Flow {
         self.state.change(format, |count| count.saturating_sub(1));
     }
 
-    /// Starts a link, after ending the link that is still open. `None` starts no link.
+    /// Starts a link after ending the previous link if it is still open. If `number` is `None`, no link is started.
     pub(super) fn begin_link(&mut self, number: Option<u16>) {
         self.end_link();
         self.state.link = number.map(|number| OpenLink { number, to_number: false });
     }
 
-    /// Starts a link that may be the anchor of a heading: a symbol that leads to the heading.
+    /// Starts a link that may be the anchor of a heading. Such a link is a symbol that leads to the heading.
     pub(super) fn begin_anchor(&mut self, number: Option<u16>, leads_here: bool) {
         self.begin_link(number.filter(|_| !leads_here));
         let length = self.runs.last().map_or(0, |run| run.text.len());
         self.anchor = Some((self.runs.len(), length, leads_here));
     }
 
-    /// Ends the current link. Returns `true` if it was only the anchor of a heading, whose symbol is dropped.
+    /// Ends the current link. Returns `true` if the link was only the anchor of a heading. In this case, its symbol is removed.
     pub(super) fn end_link(&mut self) -> bool {
         let anchor = self.anchor.take();
         let dropped =
@@ -244,8 +244,8 @@ impl Flow {
         }
     }
 
-    /// Checks whether the text of a link to a place in the text is the sign of a footnote, such as `1` or `[a]`. It is then the only
-    /// sign of the link.
+    /// Checks whether the text of a link within the text is a footnote mark, such as `1` or `[a]`. In this case, the mark also
+    /// replaces the number of the link.
     fn is_marker(&mut self, number: u16) -> bool {
         let is_of_link = |run: &&mut TextRun| run.look.link == Some(number);
         let mut runs: Vec<&mut TextRun> =

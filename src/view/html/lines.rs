@@ -47,7 +47,7 @@ fn blocks_in(blocks: &[Block], column: Column, in_item: bool) -> Vec<StyledLine>
     lines
 }
 
-/// Lays out a block to the right of the margin. Code and tables that need more room than that use the margin, too.
+/// Lays out a block to the right of the margin. Code and tables that need more width also use the margin.
 fn placed_block(block: &Block, column: Column) -> Vec<StyledLine> {
     let (left, right) = column.margins;
     if left == 0 {
@@ -143,7 +143,7 @@ fn is_leftward(runs: &[TextRun], direction: TextDirection) -> bool {
     }
 }
 
-/// Checks whether blocks are right-to-left. The first text decides.
+/// Checks whether blocks are right-to-left. The first text determines this.
 fn begin_leftwards(blocks: &[Block]) -> bool {
     blocks.iter().find_map(first_direction).unwrap_or_default()
 }
@@ -162,7 +162,7 @@ pub(super) fn first_direction(block: &Block) -> Option<bool> {
     }
 }
 
-/// Adds a text at the right edge of a column, which is wider than the line by the length of the text.
+/// Adds a text at the right edge of a column. The column must have enough room for the text after the line.
 fn suffix(line: &mut StyledLine, text: &str, role: Role, width: usize) {
     let free = width.saturating_sub(line_cells(line) + cells(text));
     let text = " ".repeat(free) + text;
@@ -198,7 +198,7 @@ fn quote(blocks: &[Block], column: Column) -> Vec<StyledLine> {
         for span in &mut line.spans {
             span.style.quoted = true;
         }
-        // What scrolls sideways has no right edge.
+        // A line that scrolls sideways has no right edge, so the bar is on the left.
         if indent > 0 && is_leftward && line.slide.is_none() {
             suffix(line, " │", Role::QuoteBar, column.prose());
         } else if indent > 0 {

@@ -23,7 +23,7 @@ pub(super) struct NumberedLinks {
     base: Option<Url>,
     targets: Vec<LinkTarget>,
     numbers: BTreeMap<String, u16>,
-    /// Links to places in the text itself, and their numbers by the ids of these places.
+    /// Targets of the links within the text, and the numbers of these links by the IDs of their targets.
     inside: Vec<LinkTarget>,
     places: BTreeMap<String, u16>,
 }
@@ -36,9 +36,9 @@ impl NumberedLinks {
         Self { base, targets, numbers, inside: Vec::new(), places: BTreeMap::new() }
     }
 
-    /// Finds the links in the markup that lead to a place in it, as those of footnotes do.
+    /// Finds the links in the markup whose targets are in the same markup, such as links to footnotes.
     pub(super) fn find_places(&mut self, html: &str) {
-        // In most texts each `#` begins the number of a character.
+        // In most texts, each `#` is part of a character reference. Such texts contain no links of this kind.
         let mut signs = html.match_indices('#').map(|(at, _)| at.checked_sub(1));
         if !signs.any(|before| before.and_then(|at| html.as_bytes().get(at)) != Some(&b'&')) {
             return;
@@ -63,7 +63,7 @@ impl NumberedLinks {
         }
     }
 
-    /// Returns the address of a link to the page itself, and the id of the place that it leads to.
+    /// Returns the address of a link to the page itself, and the ID of its target. Returns `None` for other links.
     fn place(&self, reference: &str) -> Option<(String, String)> {
         let url = match &self.base {
             None if reference.starts_with('#') => {
@@ -82,7 +82,7 @@ impl NumberedLinks {
         is_here.then(|| (url.into(), name))
     }
 
-    /// Returns the number of a link to a place in the text itself.
+    /// Returns the number of a link within the text.
     pub(super) fn inside(&self, reference: &str) -> Option<u16> {
         if self.places.is_empty() {
             return None;
@@ -90,7 +90,7 @@ impl NumberedLinks {
         self.places.get(&self.place(reference)?.1).copied()
     }
 
-    /// Returns the number of the links that lead to an element.
+    /// Returns the number of the links whose target is an element.
     pub(super) fn leading_to(&self, tag: &Tag) -> Option<u16> {
         if self.places.is_empty() { None } else { self.places.get(place_name(tag)?).copied() }
     }
@@ -111,7 +111,7 @@ impl NumberedLinks {
         self.targets.len()
     }
 
-    /// Forgets the links after the first `count` ones.
+    /// Removes all links after the first `count` links.
     pub(super) fn forget_after(&mut self, count: usize) {
         for target in self.targets.drain(count.min(self.targets.len())..) {
             self.numbers.remove(&target.url);
@@ -135,13 +135,13 @@ impl NumberedLinks {
         (schemes.contains(&url.scheme()) && url.as_str().len() <= URL_BYTES_MAX).then_some(url)
     }
 
-    /// Returns the targets of the links, and those of links to places in the text.
+    /// Returns the targets of the links, and the targets of the links within the text.
     pub(super) fn into_targets(self) -> (Vec<LinkTarget>, Vec<LinkTarget>) {
         (self.targets, self.inside)
     }
 }
 
-/// Returns the name by which links lead to an element.
+/// Returns the ID or name that links use to refer to an element.
 fn place_name(tag: &Tag) -> Option<&str> {
     let name = tag.attribute("name").filter(|_| tag.name() == "a");
     tag.attribute("id").or(name).filter(|name| !name.is_empty())
@@ -215,8 +215,8 @@ pub(super) struct Picture {
     /// URL of the picture. `None` if the URL is not safe to open.
     pub url: Option<Url>,
     pub alt: String,
-    /// Title of the picture, which browsers show under the mouse; empty if it says no more than the alternative text. Comics often
-    /// have their last joke there.
+    /// Title of the picture, which browsers show while the mouse is over the picture. Empty if it only repeats the alternative
+    /// text. In comics, the title often contains the last joke.
     pub title: String,
     /// `true` if the picture is a symbol within a sentence, such as a smiley. Its alternative text is then shown as part of the
     /// sentence.
@@ -225,8 +225,8 @@ pub(super) struct Picture {
     pub declared: Option<(u32, u32)>,
 }
 
-/// Parses an `img` element. `beside` is the address that a `source` beside it states. Returns `None` if the picture is a tracking
-/// pixel.
+/// Parses an `img` element. `beside` is the address that a `source` element next to it specifies. Returns `None` if the picture
+/// is a tracking pixel.
 pub(super) fn picture(tag: &Tag, beside: Option<&str>, links: &NumberedLinks) -> Option<Picture> {
     let tiny = |side: &str| tag.attribute(side).is_some_and(is_tiny);
     if tiny("width") || tiny("height") {
@@ -306,7 +306,7 @@ pub(super) fn best_of_srcset(set: &str) -> Option<&str> {
     best.map(|(url, _)| url)
 }
 
-/// Checks whether an address names a placeholder, by its file name.
+/// Checks whether an address belongs to a placeholder, by its file name.
 fn is_placeholder(source: &str) -> bool {
     const WORDS: &str = "placeholder blank spacer transparent pixel lazyload loading 1x1 clear";
     let path = source.split(['?', '#']).next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Writes the blocks of an entry's body as Markdown (`CommonMark`, with the tables and struck text of GitHub), and as XHTML for
-//! books: only elements that a reading device needs, all of them closed.
+//! Formats the blocks of an entry's body as Markdown (`CommonMark`, with the tables and struck text of GitHub), and as XHTML for
+//! books. The XHTML only contains elements that a reading device needs, and all of them are closed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use super::model::{Block, Cell, HtmlTable, Item, Role, TextRun};
 use super::render::read_body;
 use crate::ui::reader::lines::{ImageTarget, LinkTarget};
 
-/// Characters that mean something anywhere in a line.
+/// Characters that have a special meaning anywhere in a line.
 const SPECIAL: &str = "\\`*[]<>~|";
 
 /// Returns the body of an entry as Markdown. Relative references are resolved against `base`, an absolute URL.
@@ -34,7 +34,7 @@ struct MarkdownWriter<'b> {
 }
 
 impl MarkdownWriter<'_> {
-    /// Returns the lines of blocks, with an empty line between two of them.
+    /// Returns the lines of blocks, separated by empty lines.
     fn blocks(&self, blocks: &[Block]) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for block in blocks {
@@ -97,7 +97,7 @@ impl MarkdownWriter<'_> {
         lines
     }
 
-    /// Returns a table as rows if its cells are single lines, else the contents of its cells one by one.
+    /// Returns a table as rows if each cell is a single line. Otherwise, returns the contents of its cells one after the other.
     fn table(&self, table: &HtmlTable) -> Vec<String> {
         let is_plain = |cell: &Cell| {
             cell.columns <= 1
@@ -147,7 +147,7 @@ impl MarkdownWriter<'_> {
                 text.push_str(&inner);
                 continue;
             };
-            // A picture links to itself.
+            // A picture that links to itself is written without the link.
             let image = group.iter().find_map(|run| self.image_of(run));
             if group.len() == 1 && image.is_some_and(|image| image.url == link.url) {
                 text.push_str(&inner);
@@ -203,7 +203,7 @@ impl MarkdownWriter<'_> {
     }
 }
 
-/// Returns the place of what has this number, from 1.
+/// Returns the index of the item with this number. Numbers start at 1.
 pub(super) fn place_of(number: u16) -> Option<usize> {
     usize::from(number).checked_sub(1)
 }
@@ -225,18 +225,18 @@ fn prefixed(lines: Vec<String>, first: &str, others: &str) -> Vec<String> {
     marked.collect()
 }
 
-/// Returns a row of backticks that is longer than each in the text, and no shorter than `least`.
+/// Returns a sequence of backticks that is longer than any in the text and has at least `least` backticks.
 fn fence(text: &str, least: usize) -> String {
     let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or_default();
     "`".repeat(longest.saturating_add(1).max(least))
 }
 
-/// Returns an address for the brackets after the text of a link.
+/// Returns an address in the form for the brackets after the text of a link.
 fn address(url: &str) -> String {
     url.replace('(', "%28").replace(')', "%29").replace(' ', "%20")
 }
 
-/// Escapes characters that would be markup in the middle of a line.
+/// Escapes characters that would be parsed as markup in the middle of a line.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
@@ -245,7 +245,7 @@ fn escaped(text: &str) -> String {
         let is_word = |char: Option<&char>| char.is_some_and(|char| char.is_alphanumeric());
         let before = place.checked_sub(1).and_then(|place| chars.get(place));
         let is_special = match char {
-            // Within a word it is no emphasis.
+            // Within a word, this character does not start an emphasis.
             '_' => !(is_word(before) && is_word(next)),
             '&' => is_word(next) || next == Some(&'#'),
             char => SPECIAL.contains(char),
@@ -258,7 +258,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Escapes the start of a line that would begin a heading or a list.
+/// Escapes the beginning of a line that would be parsed as a heading or a list.
 fn line_start_escaped(line: &str) -> String {
     let digits = line.chars().take_while(char::is_ascii_digit).count();
     let rest = line.get(digits..).unwrap_or_default();
@@ -269,17 +269,18 @@ fn line_start_escaped(line: &str) -> String {
     if line.starts_with(['#', '+', '-', '=']) { format!("\\{line}") } else { line.to_owned() }
 }
 
-/// Where an entry is in a book, or in an app.
+/// The context in which an entry is written as XHTML: in a book, or in an app.
 #[derive(Debug, Clone, Copy)]
 pub struct InBook<'b> {
-    /// Whether its page is right-to-left. Blocks in the other direction state theirs.
+    /// Whether the page of the entry is right-to-left. Blocks with the other direction have an attribute that states it.
     pub is_leftward: bool,
-    /// Names of the pictures in the book, by address. Other pictures become links. `None` outside a book: each picture is named by its
-    /// address.
+    /// Names of the pictures in the book, by address. Pictures that are not in the book become links. `None` outside a book,
+    /// where the address of each picture is its name.
     pub pictures: Option<&'b BTreeMap<String, String>>,
 }
 
-/// Returns the body of an entry as the inside of an XHTML `body`. Relative references are resolved against `base`, an absolute URL.
+/// Returns the body of an entry as the contents of an XHTML `body`. Relative references are resolved against `base`, an absolute
+/// URL.
 pub fn xhtml(html: &str, base: Option<&str>, place: InBook<'_>) -> String {
     let (body, is_cut) = read_body(html, base, TextUse::File);
     let targets = body.links.into_targets().0;
@@ -292,10 +293,11 @@ pub fn xhtml(html: &str, base: Option<&str>, place: InBook<'_>) -> String {
     writer.out
 }
 
-/// Returns an address in which only characters occur that the standard allows, since readers of books are less tolerant than browsers.
+/// Returns an address in which all characters that the standard does not allow are escaped, because programs that read books are
+/// less tolerant than browsers.
 fn strict(url: &str) -> String {
     let host = url.find("://").map_or(0, |at| at.saturating_add(3));
-    // An address of IPv6 has brackets.
+    // An IPv6 address contains brackets.
     let rest = url.get(host..).and_then(|rest| rest.find(['/', '?', '#']));
     let (begin, rest) =
         url.split_at_checked(host.saturating_add(rest.unwrap_or_default())).unwrap_or((url, ""));
@@ -359,7 +361,8 @@ impl XhtmlWriter<'_> {
         self.place.is_leftward = around;
     }
 
-    /// Takes the direction of a block. Returns the attribute that states it, if it differs from the text around it.
+    /// Switches to the direction of a block. Returns the attribute that states the direction, if it differs from the
+    /// direction around the block.
     fn turn(&mut self, block: &Block) -> &'static str {
         // A table that only arranges its contents has no element.
         if matches!(block, Block::Table(table) if table.layout_only) {
@@ -374,7 +377,7 @@ impl XhtmlWriter<'_> {
         }
     }
 
-    /// Writes an element. Each of its attributes begins with a blank.
+    /// Writes an element. Each of its attributes begins with a space.
     fn within(&mut self, name: &str, attributes: &str, write: impl FnOnce(&mut Self)) {
         // Writing to a string cannot fail.
         write!(self.out, "<{name}{attributes}>").ok();
@@ -432,7 +435,7 @@ impl XhtmlWriter<'_> {
         for group in shown.chunk_by(|a, b| a.look.link == b.look.link) {
             let number = group.first().and_then(|run| run.look.link);
             let link = number.and_then(|number| self.links.get(place_of(number)?));
-            // A picture that is in the book does not link to itself.
+            // A picture that is in the book is written without the link to itself.
             let is_own = |run: &&TextRun| {
                 self.stored(run)
                     .is_some_and(|(image, _)| link.is_some_and(|it| it.url == image.url))
@@ -450,7 +453,7 @@ impl XhtmlWriter<'_> {
         }
     }
 
-    /// Returns the picture that a run is the label of, and its name in the book.
+    /// Returns the picture that a run is a label for, and its name in the book.
     fn stored(&self, run: &TextRun) -> Option<(&ImageTarget, &str)> {
         let image = self.images.get(place_of(run.look.image?)?)?;
         let name = match self.place.pictures {

@@ -16,8 +16,8 @@ impl BodyReader {
         }
     }
 
-    /// Records the address that a `source` states, for the next `img` of the same `picture`. The first one in a format that can be
-    /// shown counts, or else the first one.
+    /// Records the address that a `source` specifies for the next `img` of the same `picture`. The first `source` in a format
+    /// that can be shown is used or, if there is none, the first `source`.
     pub(super) fn offer_source(&mut self, tag: &Tag) {
         const READABLE: [&str; 5] =
             ["image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"];
@@ -107,7 +107,7 @@ impl BodyReader {
         self.end_block();
     }
 
-    /// Adds the link of a gist, which a script would show.
+    /// Adds a link to a gist that a script in the page would show.
     pub(super) fn embed_script(&mut self, tag: &Tag) {
         let source = tag.attribute("src").filter(|_| tag.name() == "script");
         if let Some(source) = source.filter(|source| source.contains("//gist.github.com/")) {
@@ -125,7 +125,7 @@ impl BodyReader {
     }
 }
 
-/// Returns the address of a player that the markup describes by the number of its film or sound.
+/// Returns the address of a player for which the markup specifies only the ID of the video or audio.
 fn player_address(tag: &Tag) -> Option<String> {
     const PLAYERS: [(&str, &str); 7] = [
         ("youtube", "https://www.youtube.com/watch?v="),

@@ -1,6 +1,6 @@
 //! The blocks of an entry's body: an intermediate form between the HTML tags and the laid-out lines.
 //!
-//! The programming language of a code block is found in the markup, and never guessed from the code.
+//! The programming language of a code block is taken from the markup and never guessed from the code.
 
 pub(super) use crate::ui::reader::lines::{
     INSIDE_FIRST, ImageTarget, LinkTarget, Rendered, Role, Slide, Style, StyledLine, StyledSpan,
@@ -45,7 +45,7 @@ pub(super) struct Look {
     pub style: Style,
     pub link: Option<u16>,
     pub image: Option<u16>,
-    /// Number of the link to a place in the text that leads here.
+    /// Number of the link within the text that leads to this span.
     pub anchor: Option<u16>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct TextRun {
 /// The direction of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum TextDirection {
-    /// The first letter decides.
+    /// The first letter determines the direction.
     #[default]
     Auto,
     Rightward,
@@ -128,14 +128,14 @@ pub(super) struct HtmlTable {
     pub layout_only: bool,
 }
 
-/// Checks whether a table has contents to compare. If not, it only arranges text.
+/// Checks whether a table has contents to compare. A table without such contents only arranges text.
 pub(super) fn is_grid(written: &HtmlTable) -> bool {
     let columns = written.rows.iter().map(Vec::len).max().unwrap_or_default();
     let filled = written.rows.iter().flatten().filter(|cell| !cell.blocks.is_empty()).count();
     !written.layout_only && columns > 1 && filled > 1 && !holds_table(written)
 }
 
-/// Checks whether any cell contains a table. If so, the outer table only arranges its contents.
+/// Checks whether any cell contains a table. The outer table then only arranges its contents.
 fn holds_table(table: &HtmlTable) -> bool {
     fn in_blocks(blocks: &[Block]) -> bool {
         blocks.iter().any(|block| match block {
@@ -254,7 +254,7 @@ impl Language {
     pub(super) fn of_tag(tag: &Tag) -> Option<Self> {
         let class = tag.attribute("class").unwrap_or_default();
         let said = ATTRIBUTES.iter().filter_map(|name| tag.attribute(name));
-        // On `pre`, the values `cs` and `pl` of `lang` may mean Czech and Polish, so they are not taken as programming languages.
+        // On `pre`, the values `cs` and `pl` of `lang` may mean Czech and Polish, so they are not used.
         let code = |lang: &&str| tag.name() == "pre" && !matches!(*lang, "cs" | "pl");
         let mut said = said.chain(tag.attribute("lang").filter(code));
         said.find_map(Self::named).or_else(|| Self::of_class(class))

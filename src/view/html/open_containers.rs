@@ -200,7 +200,7 @@ impl OpenContainers {
             ContainerContents::List { mut numbering, mut items } => {
                 numbering.count_down(&mut items);
                 let list = (!items.is_empty()).then_some(Block::List(items));
-                // A list directly inside another one belongs to the item before it.
+                // A list directly inside another list belongs to the previous item.
                 let into = match &mut parent.holds {
                     ContainerContents::List { items, .. } => {
                         items.last_mut().map(|item| &mut item.blocks)
@@ -259,7 +259,7 @@ pub(super) enum Numbering {
         next: i64,
         step: i64,
         form: char,
-        /// The number that the markup states for each item of a list that counts down to 1.
+        /// For a list that counts down to 1, the number that the markup specifies for each item. `None` for other lists.
         stated: Option<Vec<Option<i64>>>,
     },
 }
@@ -398,8 +398,8 @@ pub(super) fn has_inside(tag: &Tag) -> bool {
     !tag.is_self_closing() && !is_void(tag.name())
 }
 
-/// Checks whether the attributes of an element hide it and its contents. Wikipedia hides the text of a formula, which terminals
-/// show better than its picture.
+/// Checks whether the attributes of an element hide it and its contents. The text of a formula that Wikipedia hides counts as
+/// visible, because a terminal shows it better than the picture of the formula.
 pub(super) fn is_hidden(tag: &Tag) -> bool {
     let is_formula = || tag.attribute("class").is_some_and(|class| class.contains("mathml-a11y"));
     (tag.attribute("hidden").is_some() || style(tag, "display").as_deref() == Some("none"))
@@ -416,7 +416,7 @@ fn style(tag: &Tag, property: &str) -> Option<String> {
     Some(value.replace("!important", "").trim().to_owned())
 }
 
-/// Returns how the style of an element shows spaces, or `None` if it does not say so.
+/// Returns how the style of an element shows spaces. Returns `None` if the style does not specify this.
 pub(super) fn spaces(tag: &Tag) -> Option<Spaces> {
     match style(tag, "white-space")?.as_str() {
         "pre" => Some(Spaces::Kept),
@@ -438,7 +438,7 @@ pub(super) fn direction(tag: &Tag) -> Option<TextDirection> {
     }
 }
 
-/// Checks whether an element inside a code block contains the number of a line, by its class.
+/// Checks by its class whether an element inside a code block contains a line number.
 pub(super) fn is_line_number(tag: &Tag) -> bool {
     const NAMES: [&str; 5] = ["ln", "lnt", "gutter", "gl", "lno"];
     const PARTS: [&str; 6] = ["lineno", "line-no", "linenum", "line-num", "hljs-ln-n", "blob-num"];

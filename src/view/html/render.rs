@@ -1,8 +1,8 @@
 //! Renders the body of an entry, which is HTML or plain text, as lines, with comments, strings and keywords highlighted in code
 //! blocks.
 //!
-//! The synoptic crate finds them line by line, with regular expressions that take linear time. This module assigns roles to the
-//! pieces of code that were found; the theme provides the colours.
+//! The synoptic crate finds these pieces of code line by line, with regular expressions that take linear time. This module
+//! assigns roles to the pieces, and the theme provides the colours.
 
 use std::borrow::Cow;
 
@@ -43,13 +43,14 @@ pub fn render(html: &str, base: Option<&str>, column: Column) -> Rendered {
     Rendered { lines, links: targets, inside, images: body.images, enclosures: Vec::new() }
 }
 
-/// Returns the addresses of the pictures in the HTML of an entry, in the order of the text, as [`Rendered::images`] has them.
+/// Returns the addresses of the pictures in the HTML of an entry, in the order of the text, which is the order of
+/// [`Rendered::images`].
 pub fn picture_addresses(html: &str, base: Option<&str>) -> Vec<String> {
     let (body, _) = read_body(html, base, TextUse::File);
     body.images.into_iter().map(|image| image.url).collect()
 }
 
-/// Reads the body of an entry, and returns whether it was too long and therefore cut.
+/// Parses the body of an entry, and returns whether it was cut because it was too long.
 pub(super) fn read_body(html: &str, base: Option<&str>, use_of: TextUse) -> (EntryBlocks, bool) {
     let html =
         if html.len() > MARKUP_BYTES_MAX { without_data_values(html) } else { Cow::Borrowed(html) };

@@ -1,13 +1,14 @@
-//! Removes rows and columns of a table that only make room, and the numbers beside lines of code.
+//! Removes rows and columns of a table that only create space, and columns with line numbers beside code.
 
 use super::model::{Align, Block, Cell, HtmlTable};
 use super::table::Grid;
 
-/// A cell of the table that remains: its number among the cells of the whole table (`None` for a missing cell), and its span.
+/// A remaining cell of the table: its index among all cells of the table (`None` for a missing cell), and its numbers of columns
+/// and rows.
 type KeptCell = (Option<usize>, usize, usize);
 
 impl HtmlTable {
-    /// Removes rows and columns without any text. A table that then has one column is laid out as text.
+    /// Removes rows and columns without any text. If only one column remains, the table is laid out as text.
     pub(super) fn drop_empty(&mut self) {
         self.drop_line_numbers();
         let Some(kept) = self.kept_cells() else { return };
@@ -23,7 +24,7 @@ impl HtmlTable {
         self.layout_only |= self.rows.iter().all(|row| row.len() <= 1);
     }
 
-    /// Returns the cells of each row that remain. Returns `None` if nothing is to be removed.
+    /// Returns the remaining cells of each row. Returns `None` if there is nothing to remove.
     fn kept_cells(&self) -> Option<Vec<Vec<KeptCell>>> {
         let is_filled = |cell: &Cell| !cell.blocks.is_empty();
         if self.rows.iter().flatten().all(is_filled) {
@@ -58,7 +59,7 @@ impl HtmlTable {
         Some(rows.iter().map(kept_row).collect())
     }
 
-    /// Empties the column that only contains the numbers of the lines of code beside it.
+    /// Removes the contents of a column that only contains line numbers beside code.
     fn drop_line_numbers(&mut self) {
         let mut next: Option<u64> = None;
         for row in &self.rows {
@@ -81,7 +82,7 @@ impl HtmlTable {
 }
 
 impl Grid<'_> {
-    /// Returns the columns with text. A text that spans several columns needs one of them.
+    /// Returns the columns with text. For a text that spans several columns, one of them is kept.
     fn filled_columns(&self) -> Vec<usize> {
         let mut filled = vec![false; self.columns];
         let spans = self.placed.iter().filter(|placed| !placed.cell.blocks.is_empty());
@@ -101,7 +102,7 @@ impl Grid<'_> {
     }
 }
 
-/// Returns the text of a cell, or text that is no number if the cell contains other blocks.
+/// Returns the text of a cell. If the cell contains other blocks, the result is a text that is not a number.
 fn text(cell: &Cell) -> String {
     let text = |block: &Block| match block {
         Block::Text { runs, .. } | Block::Preformatted { runs, .. } => {

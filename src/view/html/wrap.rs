@@ -91,7 +91,7 @@ pub(super) fn extent(runs: &[TextRun]) -> (usize, usize) {
     (widest_word, widest_line)
 }
 
-/// Checks whether running text is right-to-left. The first letter of the text decides.
+/// Checks whether running text is right-to-left. The first letter of the text determines this.
 pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
     // Labels of links and pictures are generated, so they are not considered.
     let ours = |role| matches!(role, Role::LinkNumber | Role::Image | Role::Embed);
@@ -99,7 +99,7 @@ pub(super) fn reads_leftwards(runs: &[TextRun]) -> bool {
     is_leftward(of_text.flat_map(|run| run.text.chars()))
 }
 
-/// Checks whether a text is right-to-left. Its first letter decides.
+/// Checks whether a text is right-to-left. Its first letter determines this.
 pub(in crate::view) fn is_leftward(mut text: impl Iterator<Item = char>) -> bool {
     text.find(|c| c.is_alphabetic()).is_some_and(|letter| {
         // These code point ranges contain Hebrew, Arabic, Syriac, Thaana, N'Ko and other right-to-left scripts (Unicode,
@@ -109,7 +109,7 @@ pub(in crate::view) fn is_leftward(mut text: impl Iterator<Item = char>) -> bool
     })
 }
 
-/// Checks whether a language is written right-to-left, by its tag.
+/// Checks whether the language with this tag is written right-to-left.
 pub(in crate::view) fn is_leftward_language(tag: &str) -> bool {
     const LANGUAGES: [&str; 13] =
         ["ar", "he", "iw", "fa", "ur", "yi", "ps", "sd", "ug", "dv", "ckb", "arc", "syr"];

@@ -1,5 +1,5 @@
-//! Draws the dialogs with a form, which add an account, edit a feed or a filter: labels on the left, values on the right, and a
-//! sentence below; and the list of all filters.
+//! Draws the dialogs with a form, which add an account, or edit a feed or a filter: labels on the left, values on the right, and
+//! a sentence below. The module also draws the list of all filters.
 
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, until_text};
@@ -63,7 +63,7 @@ pub(super) struct Dialog<'a> {
     pub(super) title: &'a str,
     /// Width of the labels, in cells.
     pub(super) label_cells: usize,
-    /// Number of lines below the form, and the least of them: the form scrolls before they become fewer.
+    /// Preferred and minimum number of lines below the form. The form scrolls before fewer lines than the minimum remain.
     pub(super) below: (u16, u16),
 }
 
@@ -135,7 +135,7 @@ fn value_spans(value: &FormValue, hint: &str, selected: bool, room: usize) -> Ve
     }
 }
 
-/// Returns a password as it is shown: a dot for each character.
+/// Returns a password in the form in which it is shown, with a dot for each character.
 fn hidden(prompt: &Prompt) -> Prompt {
     let dots = |text: &str| "•".repeat(text.chars().count());
     let before = dots(prompt.text.get(..prompt.cursor).unwrap_or_default());
@@ -155,7 +155,7 @@ fn seen_part(prompt: &Prompt, room: usize) -> (String, usize) {
 
 /// Width of a label in cells.
 const ACCOUNT_LABEL_CELLS: usize = 10;
-/// Number of lines below the form, for a sentence of the server.
+/// Number of lines below the form, for a message of the server.
 const ACCOUNT_BOTTOM_LINES: u16 = 5;
 
 /// Draws the dialog over the panes. Returns the area of its input lines and the index of the first visible line.
@@ -204,7 +204,7 @@ pub(in crate::view) fn draw_edit(
     (fields, top)
 }
 
-/// Minimum number of lines for the preview; the form scrolls before it gets less.
+/// Minimum number of lines for the preview. The form scrolls before fewer lines remain.
 const PREVIEW_LINES_MIN: u16 = 2;
 /// Width of the label of an input line, in cells.
 const FILTER_LABEL_CELLS: usize = 11;
@@ -235,7 +235,7 @@ pub(in crate::view) fn draw_filter(
     (above, top)
 }
 
-/// Returns the number of entries that a filter matches, and the titles of the newest of these entries.
+/// Returns lines with the number of entries that a filter matches, and the titles of the newest of them.
 fn preview_lines(app: &App, preview: &FilterPreview, width: usize) -> Vec<Line<'static>> {
     let unread = match preview.unread {
         0 => String::new(),

@@ -1,5 +1,5 @@
-//! The lists over the panes: their border with the keys, and their rows; and lists from which the user picks an item or a command,
-//! above the input line.
+//! The lists over the panes: their borders, which show the keys, and their rows. The module also draws the lists above the input
+//! line from which the user picks an item or a command.
 
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
@@ -27,7 +27,7 @@ use crate::ui::scroll_list::ScrollList;
 use crate::ui::state::overlay::{ListOf, OpenList, PickItem, PickList, PickTarget};
 use crate::view::{cells, pane, theme};
 
-/// Maximum width of a list, of the menu of programs, and of the choice between feeds, in columns.
+/// Maximum widths in columns: of a list, of the menu of programs, and of the choice between feeds.
 const COLUMNS_MAX: (u16, u16, u16) = (84, 60, 100);
 
 /// Draws a list over the panes. Returns the area of its lines and the index of the first visible row.
@@ -121,7 +121,7 @@ fn ends(left: &str, right: &str, width: usize) -> Vec<Line<'static>> {
     vec![Line::styled(cells::ends(left, right, width), theme::TEXT)]
 }
 
-/// Returns the lines of a source of older entries: what it is, and what it costs.
+/// Returns the lines for a source of older entries: its name and its cost.
 fn older(app: &App, feed: FeedKey, place: usize, width: usize) -> Option<Vec<Line<'static>>> {
     let sources = sources(&app.engine, app.engine.feeds.get(&feed)?);
     let source = sources.get(place)?;
@@ -198,7 +198,7 @@ const OFFER_LINES: usize = 2;
 #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
 const BELOW_LINES: u16 = (OFFER_LINES + TITLES + 1) as u16;
 
-/// Returns the line of a feed.
+/// Returns the line of a feed in the choice.
 pub(super) fn choice_row(
     app: &App,
     of: ListOf,
@@ -245,7 +245,7 @@ fn offer_lines(app: &App, preview: &FeedPreview, width: usize) -> Vec<Line<'stat
 
 /// Maximum width of the list in cells, and the number of its rows with the border.
 const SIZE_MAX: (u16, u16) = (64, 16);
-/// The same for the palette.
+/// Maximum size of the palette, measured in the same way.
 const PALETTE_SIZE_MAX: (u16, u16) = (90, u16::MAX);
 /// Width of the column with the command names, in cells.
 const NAME_CELLS: usize = 17;

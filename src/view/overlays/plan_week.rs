@@ -1,4 +1,4 @@
-//! The week in the plan pane: 7 x 24 hours, each with a sign for the interval in force.
+//! The week in the plan pane: 7 x 24 hours, each with a symbol for the interval that applies.
 //!
 //! ```text
 //!      0     6     12    18

@@ -22,12 +22,12 @@ use crate::ui::app::App;
 use crate::ui::state::overlay::ListOf;
 use crate::view::{cells, theme};
 
-/// Bars from the lowest to the highest.
+/// Bars, lowest first.
 const BARS: [&str; 8] = ["▁▁", "▂▂", "▃▃", "▄▄", "▅▅", "▆▆", "▇▇", "██"];
 const HOLE: &str = "┄";
 const MONTHS_A_YEAR: usize = 12;
 
-/// Draws the lines above the years: the title of the feed, the meaning of the letters, and the months.
+/// Draws the lines above the years: the title of the feed, the meanings of the letters, and the names of the months.
 pub(super) fn draw_head(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -46,7 +46,7 @@ pub(super) fn draw_head(
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
 }
 
-/// Returns the line of a year, or below the last year what is known about older entries.
+/// Returns the line of a year. Below the last year, returns a line about older entries.
 pub(super) fn row(
     app: &App,
     (feed, place): (FeedKey, usize),
@@ -69,7 +69,7 @@ pub(super) fn row(
     Some(vec![Line::from(spans)])
 }
 
-/// Marks a row as selected, except its bars: reversed, they would be holes.
+/// Marks a row as selected, except its bars, which would look like gaps if their colours were reversed.
 pub(super) fn mark_selected(line: &mut Line<'_>) {
     let (bars, spans) = (1..=2 * MONTHS_A_YEAR, line.spans.iter_mut().enumerate());
     for (_, span) in spans.filter(|(place, _)| !bars.contains(place)) {
@@ -77,7 +77,7 @@ pub(super) fn mark_selected(line: &mut Line<'_>) {
     }
 }
 
-/// Draws a month in four cells: its bar, the letter of its source, and a sign if entries are missing.
+/// Draws a month in four cells: its bar, the letter of its source, and a symbol if entries are missing.
 fn month(month: &MonthCell) -> [Span<'static>; 2] {
     let hole = Span::styled(if month.is_hole { HOLE } else { " " }, theme::GAP);
     let Some(source) = month.source else {

@@ -1,5 +1,5 @@
-//! The entries pane: its title, its rows under day headings, gaps, and what an empty list says. In its place are the Attention
-//! list, with some lines for each feed with problems, and the welcome pane for users without subscriptions.
+//! The entries pane: its title, its rows under headings, gaps, and the text that is shown instead of an empty list. The same area
+//! shows the Attention list, with some lines for each feed with problems, and the welcome pane for users without subscriptions.
 
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{FeedKey, GapKey, GapLines, HistoryStatus};
@@ -155,12 +155,12 @@ fn title(app: &App, room: usize) -> String {
     format!("{name}{shown}")
 }
 
-/// Returns the title of a feed's list: its name, and after it, as far as there is room, which entries are shown, the state of its
-/// history and its problem, which the bottom line shows too.
+/// Returns the title of a feed's list: its name and, as far as there is room, which entries are shown, the state of its history,
+/// and its problem, which the bottom line also shows.
 fn feed_title(app: &App, feed: &Subscription, shown: &str, room: usize) -> String {
     let said = |part: Option<String>| part.map(|part| format!(" ─ {part}")).unwrap_or_default();
     let mut title = feed.record.shown_title().to_owned();
-    // Most feeds offer no history, so this is not worth a title.
+    // Most feeds offer no history, so the title does not mention this.
     let offered = feed.history.status() != HistoryStatus::NotOffered;
     let history = |text: fn(&Engine, &Subscription) -> Option<String>| {
         said(text(&app.engine, feed).filter(|_| offered))
@@ -298,7 +298,8 @@ fn gap_lines(
     ]
 }
 
-/// Returns the key that opens: the symbol of the Enter key or, on the plain screen and for another key, its name.
+/// Returns the symbol or name of the key that opens an entry: the symbol of the Enter key, or the name on the plain screen or if
+/// another key opens entries.
 fn enter_sign(app: &App) -> String {
     match app.ui.words("{open}").as_str() {
         "Enter" if !app.ui.appearance.plain => "⏎".to_owned(),
@@ -313,7 +314,7 @@ const ROOMY_CELLS: usize = 52;
 /// Maximum number of lines for the reason of the selected problem.
 const REASON_LINES_MAX: usize = 12;
 
-/// What the pane shows of the list.
+/// The visible part of the Attention list.
 pub(in crate::view) struct VisibleProblems {
     /// Area of the rows.
     pub(in crate::view) rows: Rect,
@@ -345,12 +346,14 @@ pub(in crate::view) fn draw_attention(
         return VisibleProblems { rows: inside, top: 0, extra: 0 };
     }
     let (width, height) = (usize::from(inside.width), usize::from(inside.height));
-    // The lines of the selected problem beyond those of the others: the rest of its reason, and the remedy.
+    // Number of lines that the selected problem takes in addition to those of other problems: the rest of its reason, and the
+    // remedy.
     let extra = concerns.get(place).map_or(0, |concern| reason_lines(concern, width, true).len());
     let fits = |top: usize, end: usize| {
         end.saturating_sub(top).saturating_mul(ROW_LINES).saturating_add(extra) <= height
     };
-    // No line is blank while rows above are hidden. These scroll away if the selected reason needs their room.
+    // No line stays blank while rows above are hidden. Rows are only scrolled away if the reason of the selected problem needs
+    // their lines.
     let full = (0..place).find(|top| fits(*top, concerns.len())).unwrap_or(place);
     let first = app.ui.attention.top.min(full);
     let top = (first..place).find(|top| fits(*top, place.saturating_add(1))).unwrap_or(place);
@@ -366,7 +369,7 @@ pub(in crate::view) fn draw_attention(
     VisibleProblems { rows: inside, top: short(top), extra: short(extra) }
 }
 
-/// Returns the lines of the reason of a problem: one, and more if it is selected and they do not suffice.
+/// Returns the lines of the reason of a problem: one line or, if the problem is selected, as many as the reason needs.
 fn reason_lines(concern: &Concern, width: usize, selected: bool) -> Vec<String> {
     let most = if selected { REASON_LINES_MAX } else { 1 };
     cells::wrap(&concern.sentence, width.saturating_sub(3), most)

@@ -35,8 +35,8 @@ pub fn lay_out(wanted: &RenderWork) -> Rendered {
     rendered
 }
 
-/// Makes the times in the notes of an episode links that play its file from there: those at the beginning of a line or in brackets,
-/// within the length of the file.
+/// Turns times in the notes of an episode into links that play its file from this time. Only times at the beginning of a line or
+/// in brackets are used, and only if they are within the length of the file.
 fn link_times(rendered: &mut Rendered, enclosures: &[Enclosure]) {
     let is_media = |file: &&Enclosure| {
         let kind = file.media_type.as_deref().unwrap_or_default();
@@ -54,7 +54,7 @@ fn link_times(rendered: &mut Rendered, enclosures: &[Enclosure]) {
             if let (Some((from, to, seconds)), Some(number)) = (time, number) {
                 let after = StyledSpan { text: span.text.split_off(to), ..span.clone() };
                 let text = span.text.split_off(from);
-                // As a footnote's sign, it makes room for the letter of the link.
+                // With the role of a footnote mark, a link has room for its hint.
                 let link =
                     StyledSpan { text, link: Some(number), role: Role::LinkNumber, ..span.clone() };
                 rendered.inside.push(LinkTarget { url: with_media_time(&file.url, seconds) });
@@ -69,8 +69,8 @@ fn link_times(rendered: &mut Rendered, enclosures: &[Enclosure]) {
     }
 }
 
-/// Finds a time such as `12:34` or `1:02:03` in a text that is below `length` seconds. Returns where it begins and ends, and its
-/// seconds. `is_start` is whether the text begins a line.
+/// Finds a time below `length` seconds, such as `12:34` or `1:02:03`, in a text. Returns its byte range and its number of
+/// seconds. `is_start` is `true` if the text begins a line.
 fn find_time(text: &str, is_start: bool, length: u32) -> Option<(usize, usize, u32)> {
     let is_part = |char: char| char.is_ascii_digit() || char == ':';
     let mut from = 0;
@@ -243,8 +243,8 @@ pub fn markdown(view: &EntryView) -> String {
     format!("# {}\n\n{}\n\n{link}{body}", plain(kept.shown_title()), about.join(" · "))
 }
 
-/// Returns an entry as the inside of an XHTML `body`: its title, feed, author, date and link, its text, and links to its attached
-/// files.
+/// Returns an entry as the contents of an XHTML `body`: its title, feed, author, date and link, its text, and links to its
+/// attached files.
 pub fn xhtml(view: &EntryView, place: InBook<'_>) -> String {
     let kept = &view.entry.kept;
     let (_, markup, base) = view.text();
@@ -257,7 +257,8 @@ pub fn xhtml(view: &EntryView, place: InBook<'_>) -> String {
     parts.iter().fold(head, |page, (markup, base)| page + &html::xhtml(markup, *base, place))
 }
 
-/// Returns the list of the files that are attached to an entry, as markup with links. It is empty if there are none.
+/// Returns the list of the files that are attached to an entry, as markup with links. Returns an empty text if no files are
+/// attached.
 fn attached(kept: &KeptEntry) -> String {
     let item = |file: &Enclosure| {
         let (address, text) = (escaped_attribute(&file.url), escaped_text(&described(file)));
@@ -267,7 +268,7 @@ fn attached(kept: &KeptEntry) -> String {
     if items.is_empty() { items } else { format!("<ul>{items}</ul>") }
 }
 
-/// Checks whether an entry is right-to-left: by its title, or by the language of its feed.
+/// Checks whether the title of an entry or the language of its feed is right-to-left.
 pub fn is_leftward(title: &str, language: Option<&str>) -> bool {
     html::is_leftward(title.chars()) || language.is_some_and(html::is_leftward_language)
 }

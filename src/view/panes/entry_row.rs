@@ -17,15 +17,15 @@ use backissue_core::words;
 
 /// Symbol of feeds and entries that the user marked so that one action applies to all of them.
 pub(in crate::view) const MARKED_SIGN: &str = "✓";
-/// Sign of an entry that its publisher edited.
+/// Symbol of an entry that its publisher edited.
 const EDITED_SIGN: &str = "±";
-/// Width of the margin before an entry, in which such a mark is shown, in cells.
+/// Width of the margin before an entry, which shows such symbols, in cells.
 const MARGIN_CELLS: usize = 2;
 /// Width of the number of further feeds with the same article, in cells.
 const JOINED_CELLS: usize = 3;
 /// Width of a star, in cells.
 const STAR_CELLS: usize = 2;
-/// Minimum width of a list in which each date has its day, in cells.
+/// Minimum width of a list in which dates always include the day, in cells.
 const LONG_DATES_FROM: usize = 56;
 /// Minimum width of the column with title and star, in cells. If the column would be narrower, the time is left out, because the
 /// list has day headings.
@@ -33,7 +33,7 @@ const TITLE_COLUMN_MIN: usize = 32;
 /// Minimum width of a list that has a column with feed names, in cells.
 const NAMES_FROM: usize = 64;
 
-/// Returns the lines of an entry in a list with these columns.
+/// Returns the lines of an entry in a list with the given columns.
 pub(super) fn row_lines(
     app: &App,
     row: &Row,
@@ -76,7 +76,7 @@ pub(super) fn row_lines(
     vec![Line::from(spans)]
 }
 
-/// Returns the place of the first colour in the configuration that is for this entry.
+/// Returns the index of the first colour in the configuration whose query matches this entry.
 fn coloured(app: &App, row: &Row, feed: FeedKey, now: DateTime<Utc>) -> Option<usize> {
     let rules = &app.ui.settings.colours;
     let feed = app.engine.feeds.get(&feed).filter(|_| !rules.is_empty())?;
@@ -109,7 +109,7 @@ fn two_lines(
     let from = if one_feed { author.as_deref() } else { Some(feed_name(app, feed)) };
     let from = from.filter(|_| one_feed || wanted(EntryColumn::Feed));
     let labels = labels(app, row);
-    // The date comes first where the name is the less important part, and is never cut.
+    // The date is never cut. It comes first in a list of one feed, where the other part is less important.
     let rest = date.as_ref().map_or(0, |date| cells::width(date).saturating_add(3));
     let room = width.saturating_sub(MARGIN_CELLS).saturating_sub(rest);
     let room = room.saturating_sub(cells::width(&labels));
@@ -128,7 +128,7 @@ fn two_lines(
     vec![Line::from(title), below]
 }
 
-/// Names the other feeds that have the article of a row. Returns `None` if there are none.
+/// Lists the names of the other feeds that have the article of a row. Returns `None` if there are none.
 pub(super) fn same_articles(app: &App, row: &Row) -> Option<String> {
     let names = row.also.iter().map(|(key, _)| key).chain(&row.inside.entries);
     let names = names.map(|key| feed_name(app, key.feed)).collect::<Vec<_>>();
@@ -152,7 +152,7 @@ fn feed_name(app: &App, feed: FeedKey) -> &str {
     app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title())
 }
 
-/// Returns the name of the feed of a row, and how many more feeds have the same article, in exactly this number of cells.
+/// Returns the name of the feed of a row and the number of other feeds with the same article, in exactly `room` cells.
 fn feed_names(app: &App, row: &Row, feed: FeedKey, room: usize) -> String {
     let name = feed_name(app, feed);
     match others(row) {
@@ -188,7 +188,7 @@ fn row_words(app: &App, row: &Row, feed: FeedKey, width: usize) -> Line<'static>
     Line::from(theme::with_hits(&cells::fit(&words, width), theme::TEXT, &app.ui.marks))
 }
 
-/// Returns the sign of an edited entry, the state of its attached file, and its labels, each with a space before it.
+/// Returns the symbol of an edited entry, the state of its attached file, and its labels, each with a space before it.
 fn labels(app: &App, row: &Row) -> String {
     let edited = [EDITED_SIGN].into_iter().filter(|_| row.flags.is_edited());
     let labels = app.engine.filters.labels(&row.ruled);
@@ -199,7 +199,7 @@ fn labels(app: &App, row: &Row) -> String {
     format!("{why}{episode}{labels}")
 }
 
-/// Describes the downloaded file of an entry, and how far it was played.
+/// Describes the downloaded file of an entry, and the position up to which it was played.
 fn episode(app: &App, row: &Row) -> Option<String> {
     progress::episode_words(&app.engine.downloads, row.key.entry()?)
 }
@@ -225,7 +225,7 @@ fn dated(app: &App, row: &Row, width: usize, now: DateTime<Utc>) -> String {
     words::date(row.listed, now, zone, has_long_dates(app, width))
 }
 
-/// Checks whether each date in the list has its day, even if it is of another year.
+/// Checks whether dates in the list include the day even if they are in another year.
 fn has_long_dates(app: &App, width: usize) -> bool {
     width >= LONG_DATES_FROM || app.ui.row_shape().lines > 1
 }
@@ -247,9 +247,9 @@ pub(super) struct RowColumns {
 }
 
 impl RowColumns {
-    /// Computes the widths of the columns from what the rows on the screen have in them. The names of feeds get what the titles leave,
-    /// and at least the width that the layout gives them. If too little is left for the titles, the column with the times is left out,
-    /// provided that the list has day headings.
+    /// Computes the widths of the columns from the contents of the visible rows. The column with feed names gets the width that
+    /// the titles do not need, and at least the width that the layout specifies. If too little width is left for the titles, the
+    /// column with the times is left out, provided that the list has day headings.
     pub(super) fn new(app: &App, width: usize, height: usize, now: DateTime<Utc>) -> Self {
         let list = &app.ui.list;
         let shown = || (list.top..list.total).take(height).map_while(|place| list.row(place));

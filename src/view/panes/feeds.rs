@@ -92,7 +92,7 @@ fn row_line(app: &App, row: &FeedsRow, width: usize, now: DateTime<Utc>) -> Line
     counted_line(&format!(" {sign} {name}"), &count_text(app, count), width, style)
 }
 
-/// Formats a number of entries as the settings say. Nothing is shown for 0.
+/// Formats a number of entries according to the settings. Returns an empty text for 0.
 fn count_text(app: &App, count: u32) -> String {
     match (count, app.ui.settings.counts) {
         (0, _) | (_, CountStyle::None) => String::new(),
@@ -106,7 +106,7 @@ fn counted_line(left: &str, count: &str, width: usize, style: Style) -> Line<'st
     Line::styled(cells::ends(left, &format!("{count} "), width), style)
 }
 
-/// Returns the line of a feed: in the left margin a mark for a problem or a gap, then its name, its pace, and its unread count.
+/// Returns the line of a feed: a mark for a problem or a gap in the left margin, its name, its pace, and its unread count.
 fn feed_line(
     app: &App,
     feed: &Subscription,
@@ -127,7 +127,7 @@ fn feed_line(
     let pace = if pace.is_empty() { String::new() } else { format!(" {pace}") };
     let count = count_text(app, unread);
     let count = if count.is_empty() { count } else { format!(" {count}") };
-    // The margin, and the space after the count.
+    // Width of the margin, and of the space after the count.
     let fixed = cells::width(&count).saturating_add(2).saturating_add(cells::width(&pace));
     Line::from(vec![
         Span::styled(cells::fit(mark, 1), mark_style),
@@ -137,7 +137,8 @@ fn feed_line(
     ])
 }
 
-/// Returns the mark in the left margin of a feed: that the user marked it, that it is being polled, its problem, or its gaps.
+/// Returns the mark in the left margin of a feed. It shows whether the user marked the feed, whether the feed is being polled,
+/// its problem, or its gaps.
 fn margin_mark(app: &App, feed: &Subscription, now: DateTime<Utc>) -> (&'static str, Style) {
     if app.ui.marked.feeds.contains(&feed.key) {
         return (MARKED_SIGN, theme::KEY);
@@ -154,8 +155,8 @@ fn margin_mark(app: &App, feed: &Subscription, now: DateTime<Utc>) -> (&'static 
     (mark, style)
 }
 
-/// Describes a row of the subscriptions pane in words: its name, its contents, and its problems. A long name is cut, so that the rest
-/// fits into a row of the given width in cells.
+/// Describes a row of the subscriptions pane in words: its name, its contents, and its problems. A long name is cut, so that the
+/// description fits into a row of the given width in cells.
 pub(in crate::view) fn row_words(
     app: &App,
     row: &FeedsRow,

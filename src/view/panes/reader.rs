@@ -1,5 +1,5 @@
 //! The reader pane: an entry with its title, origin, text and links. The pictures and the terminal hyperlinks (OSC 8) of the text
-//! are put into the finished screen. Pictures keep their own colours, which do not depend on the theme.
+//! are added to the finished screen. Pictures keep their own colours, which do not depend on the theme.
 //!
 //! Consecutive cells that belong to one link and have the same style become a single cell. This cell contains the opening escape
 //! sequence, the text of all these cells, and the closing escape sequence, and it has the width of all these cells. The other cells
@@ -40,10 +40,10 @@ const TITLE_LINES: usize = 4;
 /// Maximum number of lines for the feed, author and date of an entry.
 const ORIGIN_LINES: usize = 2;
 
-/// Number of cells that may be lost where the lines with feed, author and date are wrapped.
+/// Number of cells that may be lost when the lines with feed, author and date are wrapped.
 const ORIGIN_SLACK: usize = 16;
 
-/// In a pane with fewer rows, the header scrolls away with the text.
+/// Minimum number of rows of a pane in which the header stays visible. In lower panes, it scrolls away with the text.
 const STAYS_ROWS: u16 = 20;
 
 /// Draws the reader pane. Returns the area of its text, and the number of lines of a header that scrolls away.
@@ -77,7 +77,7 @@ pub(in crate::view) fn draw(
     let lines = head_lines(app, reader, usize::from(prose.width));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inside.height / 2);
     let moving = if inside.height < STAYS_ROWS { rows } else { 0 };
-    // The header has lines of its own above the text only while the text is laid out.
+    // The laid-out text contains lines for the header. Until the text is laid out, there are no such lines.
     let is_above = reader.rendered.is_some() && reader.head_rows() > 0;
     let [_, below] =
         Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(inside);
@@ -143,7 +143,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let minutes = Some(format!("{} min", reader.minutes)).filter(|_| reader.minutes > 1);
     let parts = [author.as_deref(), Some(&dated), minutes.as_deref(), kept.foreign_origin(), text];
     let rest = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    // The name of the feed is cut before the date is lost.
+    // If there is too little room, the name of the feed is cut, so that the date stays visible.
     let lines = width.saturating_mul(ORIGIN_LINES);
     let room = lines.saturating_sub(cells::width(&rest)).saturating_sub(ORIGIN_SLACK);
     let origin = format!("{} · {rest}", cells::cut(feed, room.max(ORIGIN_SLACK)));
@@ -155,7 +155,7 @@ fn head_lines(app: &App, reader: &Reader, width: usize) -> Vec<Line<'static>> {
     let language = feed.and_then(|feed| feed.state.stated.language.as_deref());
     let is_leftward = entry_lines::is_leftward(title, language);
     let title = cells::wrap(&format!("{star}{title}"), width, TITLE_LINES);
-    // Like the text below it, a right-to-left title starts at the right edge.
+    // A right-to-left title starts at the right edge, like the text below it.
     let placed = |line: String| if is_leftward { cells::ends("", &line, width) } else { line };
     let origin = cells::wrap(&origin, width, ORIGIN_LINES);
     let mut lines: Vec<Line<'static>> = Vec::new();
@@ -217,7 +217,7 @@ fn draw_text(frame: &mut Frame<'_>, area: Rect, app: &App, reader: &Reader) {
     pane::put(frame, &lines, area);
 }
 
-/// Returns the spans of a line: with highlighted hits, or with hints in place of the numbers of links.
+/// Returns the spans of a line, with highlighted hits, or with hints instead of link numbers.
 fn line_spans(app: &App, line: &StyledLine, hints: &[(u16, String)]) -> Vec<Span<'static>> {
     let in_words = app.ui.appearance.plain;
     let found = app.ui.find.as_ref().map(|find| find_in_text::hits_in(&line.text(), &find.wanted));
@@ -231,7 +231,7 @@ fn line_spans(app: &App, line: &StyledLine, hints: &[(u16, String)]) -> Vec<Span
         if let (Role::LinkNumber, Some((_, hint))) = (span.role, hint) {
             let shown = format!("[{hint}]");
             let room = cells::width(&span.text).max(cells::width(&shown));
-            // A time stays readable while one chooses among times.
+            // A time stays readable while the user chooses among links.
             let is_time = span.text.contains(':');
             let room = if is_time { cells::width(&shown) } else { room };
             spans.push(Span::styled(cells::fit(&shown, room), theme::HIT));
@@ -344,7 +344,7 @@ fn link_stretch(buffer: &mut Buffer, row: u16, (from, to): (u16, u16), number: u
         hidden = hidden.saturating_sub(1);
         cell.set_symbol("");
     }
-    // The width must be given, because the text as a whole may be narrower than its cells: some letters join.
+    // The width must be specified, because some letters join, so that the text as a whole may be narrower than its cells.
     let cells = NonZeroU16::new(to.saturating_sub(from));
     let (Some(cells), Some(cell)) = (cells, buffer.cell_mut(Position::new(from, row))) else {
         return;

@@ -164,7 +164,7 @@ fn draw_prompt(frame: &mut Frame<'_>, area: Rect, prompt: &Prompt, behind: Optio
     let label = cells::cut(prompt.label(), width.saturating_sub(12));
     let room = width.saturating_sub(cells::width(&label)).saturating_sub(1);
     let before = prompt.text.get(..prompt.cursor).unwrap_or_default();
-    // Of the text before the cursor, only as much is shown as fits, from the right.
+    // If the text before the cursor is too long, only its end is shown.
     let from = before.char_indices().map(|(at, _)| at).chain([before.len()]);
     let from = from
         .into_iter()
@@ -204,7 +204,7 @@ fn idle_line(app: &App, now: DateTime<Utc>, room: usize) -> String {
         };
         parts.push(format!("{what} since {since}, retrying every minute"));
     }
-    // While the user chooses between feeds, nothing is looked for.
+    // While the user chooses between feeds, no address is being looked up.
     let is_open = |id: &u32| matches!(&app.ui.overlay, Some(Overlay::List(open)) if open.of == ListOf::Choice(*id));
     let additions = app.engine.additions.iter();
     let looking = additions.filter(|(id, addition)| addition.ended.is_none() && !is_open(id));
@@ -240,7 +240,7 @@ fn question(app: &App) -> Option<String> {
     }
 }
 
-/// Describes how far the sync of an account is. Returns `None` if none is under way.
+/// Describes the progress of the running sync of an account. Returns `None` if no sync is running.
 fn sync_progress(app: &App) -> Option<String> {
     let SyncProgress { account, what, done, all } = app.engine.sync_progress.as_ref()?;
     Some(format!("{account}: {what}, {done} of {all}"))
@@ -350,7 +350,7 @@ const READER: [Hint; 5] = [
 ];
 const GAP: [Hint; 3] = [("open", "go on"), ("next-unread", "next unread"), ("search", "search")];
 const STORE: [Hint; 2] = [("open", "fix"), ("back", "back")];
-/// In the Attention list; the selected row names its own keys.
+/// Hints for the Attention list. The selected row shows its own keys.
 const ATTENTION: [Hint; 2] = [("undo", "undo"), ("back", "back")];
 const PLAN: [Hint; 5] = [
     ("poll", "check now"),

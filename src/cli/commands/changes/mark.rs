@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &MarkArgs) -> Result<D
     let MarkPlan { fitting, changing, all_from_history } = plan;
     let marked = changing.len();
     if marked > 0 {
-        // Entries of the history count as read only because of their age. This flag lets undo return them to that state.
+        // Entries from history count as read only because of their age. With this flag, an undo returns them to that state.
         let flag = if args.mark == MarkWord::Unread && all_from_history {
             Flag::FromHistory
         } else {

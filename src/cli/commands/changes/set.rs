@@ -1,6 +1,6 @@
-//! Changes feeds. `backissue set`: their settings and address; `backissue resume` and `backissue move`: answers for feeds that
-//! ended or announced a new address; `backissue unsubscribe` and `backissue subscribe-again`: an unknown name does not keep these
-//! from doing their work for the others.
+//! Changes feeds. `backissue set` changes their settings and address. `backissue resume` and `backissue move` are answers for
+//! feeds that ended or announced a new address. `backissue unsubscribe` and `backissue subscribe-again` also process the other
+//! feeds if a name is not found.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &SetArgs) -> Result<Do
     }
     let zone = learn::zone_of(engine.zone);
     set_all(args, &mut Chosen::default(), &zone)?;
-    // The address comes first, because it may fail; then nothing is changed.
+    // Change the address first. If that fails, nothing else is changed.
     let moved = args.address.as_ref().map(|address| move_feed(context, feed, address));
     let moved = moved.transpose()?.unwrap_or(Done::All);
     if args.settings.is_empty() {
@@ -276,7 +276,7 @@ pub(in crate::cli) fn run_unsubscribe(
     tell_unknown(context, &feeds, &unknown)
 }
 
-/// Prints why names were not found. The command failed if none of them was.
+/// Prints why names were not found. The command fails if no name was found.
 fn tell_unknown(
     context: &CommandContext,
     found: &[FeedKey],

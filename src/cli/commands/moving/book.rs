@@ -1,4 +1,4 @@
-//! A book of entries: an EPUB in which each feed has a section, with the pictures of the texts that are stored.
+//! A book of entries: an EPUB with a section for each feed, and with those pictures of the texts that are stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use crate::io::pictures::PictureCache;
 use crate::view::html::{self, InBook};
 use crate::view::panes::entry_lines;
 
-/// A book that entries are added to, those of a feed one after another.
+/// A book to which entries are added. The entries of a feed must be added one after another.
 pub(super) struct Book {
     builder: EpubBuilder<ZipLibrary>,
     cache: PictureCache,
-    /// Names of the pictures in the book, by the address that the texts have in it.
+    /// Names of the pictures in the book, by the addresses that the texts contain.
     pictures: BTreeMap<String, String>,
     languages: BTreeSet<String>,
     /// Number of pages.
@@ -27,7 +27,7 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Creates a book without entries. If it `has_sections`, each feed has one.
+    /// Creates a book without entries. If `has_sections` is set, each feed gets a section.
     pub(super) fn new(title: &str, has_sections: bool, cache: PictureCache) -> io::Result<Self> {
         let mut builder = EpubBuilder::new(ZipLibrary::new().map_err(io::Error::other)?)
             .map_err(io::Error::other)?;
@@ -61,7 +61,7 @@ impl Book {
         Ok(())
     }
 
-    /// Adds a picture if it is stored.
+    /// Adds a picture if it is in the cache.
     fn add_picture(&mut self, address: &str) -> io::Result<()> {
         let Some(shown) = outgoing_link(address) else { return Ok(()) };
         if self.pictures.contains_key(&shown) {
@@ -77,7 +77,7 @@ impl Book {
         Ok(())
     }
 
-    /// Adds a page in the language and the direction of an entry, and lists it at a level of the contents.
+    /// Adds a page in the language and writing direction of an entry, and lists it at this level of the contents.
     fn add_page(
         &mut self,
         view: &EntryView,
@@ -111,7 +111,7 @@ impl Book {
     /// Writes the book.
     pub(super) fn write(mut self, file: &mut dyn Write) -> io::Result<()> {
         if self.languages.is_empty() {
-            // The form needs one: undetermined.
+            // The format requires a language: undetermined.
             self.languages.insert("und".to_owned());
         }
         self.builder.set_languages(self.languages.into_iter().collect());

@@ -63,7 +63,7 @@ pub(super) fn write(
             Ok(())
         };
         return match export(&mut put) {
-            // Nobody reads the rest.
+            // The program that reads the output has closed it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
             done => done.map(|()| None).map_err(|error| Failure::new(error.to_string())),
         };
@@ -84,7 +84,7 @@ fn in_file(failure: Failure) -> io::Error {
     io::Error::other(failure.sentence)
 }
 
-/// Numbers of what was written, of entries without a link, and of those that cannot be read.
+/// Numbers of entries: written ones, ones without a link, and unreadable ones.
 #[derive(Debug, Default)]
 struct Written {
     entries: usize,
@@ -123,7 +123,7 @@ pub(super) fn export_entries(context: &CommandContext, args: &ExportArgs) -> Res
     Ok(context.tell_left_out(written.left_out, "entry", "entries"))
 }
 
-/// Returns the format that the user names, or that fits the name of the file.
+/// Returns the format that the user named, or else the format that matches the extension of the file.
 fn format_of(args: &ExportArgs) -> EntryFormat {
     let extension = args.file.as_deref().and_then(|path| path.extension());
     let by_name = match extension.and_then(|extension| extension.to_str()) {
@@ -137,7 +137,7 @@ fn format_of(args: &ExportArgs) -> EntryFormat {
     args.format.or(by_name).unwrap_or(EntryFormat::Markdown)
 }
 
-/// Returns the chosen entries, newest first, or in the order in which they are named.
+/// Returns the chosen entries, newest first, or in the order in which the user named them.
 fn find(
     context: &CommandContext,
     engine: &Engine,
@@ -156,7 +156,7 @@ fn find(
     select(context, engine, args.entries.as_deref())
 }
 
-/// Returns the entries that a query finds, or without one the starred ones, newest first.
+/// Returns the entries that a query finds, newest first. Without a query, returns the starred entries.
 pub(super) fn select(
     context: &CommandContext,
     engine: &Engine,
@@ -168,8 +168,8 @@ pub(super) fn select(
     }
 }
 
-/// Reads an entry to write. Returns `None` for an entry that cannot be read, and counts it as left out. A stop signal
-/// is an error, so that no incomplete file replaces an earlier one.
+/// Reads an entry to write. If the entry cannot be read, counts it as left out and returns `None`. A stop signal is an error, so
+/// that no incomplete file replaces an earlier one.
 fn read_one(
     context: &CommandContext,
     engine: &Engine,
@@ -188,7 +188,7 @@ fn read_one(
     Ok(found)
 }
 
-/// Writes a book, in which the entries of a feed follow one another. Returns the path of the file.
+/// Writes a book, in which the entries of each feed follow one another. Returns the path of the file.
 fn write_book(
     context: &CommandContext,
     engine: &Engine,
@@ -244,7 +244,7 @@ fn write_entries(
     for &key in keys {
         let Some(view) = read_one(context, engine, key, &mut written)? else { continue };
         let view = view.outgoing();
-        // A mark between two entries.
+        // A separator between two entries.
         let between = if written.entries == 0 { "" } else { "---\n\n" };
         let text = match format {
             EntryFormat::Bookmarks => bookmark(&view),
@@ -254,7 +254,7 @@ fn write_entries(
                 Some(format!("{comma}{}", json::line(&item)))
             }
             EntryFormat::Markdown => Some(format!("{between}{}", entry_lines::markdown(&view))),
-            // It is written by `write_book`.
+            // `write_book` writes books.
             EntryFormat::Epub => None,
         };
         if let Some(text) = text {
@@ -273,7 +273,7 @@ fn write_entries(
 /// Number of entries to read from the store at once.
 const SLICE: u32 = 256;
 
-/// Numbers of what was written, and of entries that cannot be read.
+/// Numbers of written entries, and of entries that cannot be read.
 #[derive(Debug, Default)]
 struct WrittenState {
     entries: usize,

@@ -1,8 +1,8 @@
 //! `backissue import`: adds subscriptions from lists and from the files of other readers, without any request. A table at the end
-//! says what was found, what was taken, and why the rest was not.
+//! shows what was found, what was imported, and why the rest was not.
 //!
-//! Of newsboat's configuration, filters and searches are saved; key bindings, colours and other settings are printed as lines for the
-//! configuration file, or written if there is none.
+//! From newsboat's configuration, filters and searches are imported. Key bindings, colours and other settings are printed as
+//! lines for the configuration file, or written to that file if it does not exist.
 
 use std::path::{Path, PathBuf};
 
@@ -36,11 +36,11 @@ use crate::ui::keys::newsboat_keys::translate;
 const NEXT: &str =
     "; 'backissue poll' fetches what is due, 'backissue undo --yes' reverts the import";
 
-/// What is imported, and where it comes from.
+/// What to import, and where it comes from.
 pub(super) struct Source {
     /// What was found.
     pub library: Library,
-    /// Whether it is of another reader, not a plain list.
+    /// Whether it comes from another reader. Otherwise it is a plain list.
     pub is_reader: bool,
 }
 
@@ -113,14 +113,14 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &ImportArgs) -> Result
     }
 }
 
-/// Names the addresses that cannot be subscribed to.
+/// Prints the addresses that cannot be subscribed to, with the reasons.
 fn tell_not_taken(context: &CommandContext, not_taken: &[(String, String)]) {
     for (address, why) in not_taken {
         context.tell(&format!("{address}: {why}"));
     }
 }
 
-/// Says what would be imported.
+/// Describes what would be imported.
 fn would_be(all: &Forecast) -> String {
     let feeds = counted_words(all.feeds.taken, "subscription", "subscriptions");
     match all.searches.taken {
@@ -129,7 +129,7 @@ fn would_be(all: &Forecast) -> String {
     }
 }
 
-/// Takes everything over and waits until it is durable. Returns what was imported, and whether a login could not be saved.
+/// Imports everything and waits until it is durable. Returns what was imported, and whether a login could not be saved.
 fn move_in(context: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), Failure> {
     let has_marks = !moved.known.is_empty();
     let request = Request::MoveIn(Box::new(moved));
@@ -141,7 +141,7 @@ fn move_in(context: &CommandContext, moved: MoveIn) -> Result<(Imported, bool), 
     }
     context.wait_until_subscribed()?;
     context.follow(|engine, _, _: &mut Vec<()>| !engine.filters.is_any_pending(), |()| {})?;
-    // A login that could not be saved is reported already, and no reason to report the import as failed.
+    // A login that could not be saved was already reported. It is no reason to report the whole import as failed.
     if has_marks && !is_login_lost {
         context.wait_until_kept()?;
     }
@@ -159,7 +159,7 @@ const FILES: [&str; 6] = [
     "database/database.db",
 ];
 
-/// Reads what is to be imported.
+/// Reads what to import.
 pub(super) fn find(context: &CommandContext, args: &ImportArgs) -> Result<Source, Failure> {
     let named = args.file.as_deref().map(PathBuf::from);
     let folders = match (args.from, named) {
@@ -182,7 +182,7 @@ pub(super) fn find(context: &CommandContext, args: &ImportArgs) -> Result<Source
         )));
     };
     let mut source = read_file(context, &path, args.from)?;
-    // The titles and sections of newsraft are in a list.
+    // The titles and sections of newsraft are in a separate list.
     let list = folders.iter().map(|folder| folder.join("feeds")).find(|list| list.is_file());
     if let Some(list) = list.filter(|_| path.ends_with("newsraft.sqlite3")) {
         source.library.list = read_list(&read(context, &list)?, Some(true))
@@ -191,7 +191,7 @@ pub(super) fn find(context: &CommandContext, args: &ImportArgs) -> Result<Source
     Ok(source)
 }
 
-/// Reads a file: of another reader, or a list.
+/// Reads the file of another reader, or a list.
 fn read_file(
     context: &CommandContext,
     path: &Path,
@@ -227,7 +227,7 @@ fn read(context: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
     context.read_file(named).map_err(|error| cannot(&shown, &system_words(&error)))
 }
 
-/// Reads the bytes of a file. Those of a database include what its program left in files beside it.
+/// Reads the bytes of a file. For a database, they include changes that its program left in other files next to it.
 fn read_database(context: &CommandContext, path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = read(context, path)?;
     if !Sqlite::is_database(&bytes) {
@@ -298,7 +298,7 @@ fn usual_folders(reader: OtherReader) -> Vec<PathBuf> {
     }
 }
 
-/// What became of a configuration of newsboat.
+/// The result of translating a configuration of newsboat.
 #[derive(Debug, Default)]
 pub(super) struct ConfigTaken {
     /// Filters to save.
@@ -347,7 +347,7 @@ impl ConfigTaken {
         taken
     }
 
-    /// Prints the lines for the configuration file and the theme, and what other settings are here.
+    /// Prints the lines for the configuration file and the theme, and the counterparts of other settings.
     fn print_lines(&self, context: &CommandContext) {
         let SettingsTaken { config, theme, others, .. } = &self.settings;
         if !config.is_empty() {
@@ -365,7 +365,7 @@ impl ConfigTaken {
         }
     }
 
-    /// Writes the configuration file and the theme, unless there is a file.
+    /// Writes the configuration file and the theme, unless the configuration file exists.
     fn write(&self, context: &CommandContext) -> Result<(), Failure> {
         let path = config_file(&context.options).filter(|_| !self.settings.config.is_empty());
         let Some(path) = path else {
@@ -388,7 +388,7 @@ impl ConfigTaken {
     }
 }
 
-/// What is said about parts that were listed before the table.
+/// Note about items that were listed above the table.
 const NAMED: &str = "the others are named above";
 
 /// A row of the table.
@@ -398,13 +398,13 @@ struct ReportRow {
     note: String,
 }
 
-/// What was left out before anything was counted.
+/// What was left out before the import was counted.
 pub(super) struct LeftOut<'c> {
-    /// Number of lines of the list that are no feeds here.
+    /// Number of lines in the list that are not feeds.
     pub feeds: usize,
     /// Number of searches in the list that have no counterpart.
     pub searches: usize,
-    /// What became of newsboat's configuration.
+    /// The result of translating newsboat's configuration.
     pub config: &'c ConfigTaken,
 }
 
@@ -468,7 +468,7 @@ pub(super) fn print(
     config.print_lines(context);
 }
 
-/// Says why filters were not taken. `valid` counts those that have a counterpart here.
+/// Describes why filters were not imported. `valid` counts those that have a counterpart here.
 fn filters_note(valid: Count, all: Count) -> String {
     let unsubscribed = valid.found.saturating_sub(valid.taken);
     let parts = [

@@ -1,4 +1,4 @@
-//! Moving in from other readers and moving out.
+//! Importing from other readers, exporting, and publishing.
 
 mod book;
 pub(in crate::cli) mod export;

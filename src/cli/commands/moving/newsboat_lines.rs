@@ -1,4 +1,5 @@
-//! What newsboat's settings become: lines for the configuration file and for a theme. The others are named with their counterparts.
+//! Translates newsboat's settings to lines for the configuration file and for a theme. For other settings, names their
+//! counterparts.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ const PAGE: &str = include_str!("../../../../docs/newsboat.md");
 /// Sections of the configuration file, in its order.
 const SECTIONS: [&str; 6] =
     ["[ui]", "[[colours]]", "[commands]", "[downloads]", "[share]", "[keys]"];
-/// The theme file, beside the configuration file.
+/// Path of the theme file, next to the configuration file.
 pub(super) const THEME: &str = "themes/newsboat.toml";
 /// Elements of newsboat's screen, and their roles in a theme. Of two elements with the same role, the last one counts.
 const ROLES: [(&str, &str); 6] = [
@@ -26,21 +27,21 @@ const ROLES: [(&str, &str); 6] = [
     ("listfocus", "selected"),
 ];
 
-/// What became of newsboat's settings.
+/// The result of translating newsboat's settings.
 #[derive(Debug, Default)]
 pub(super) struct SettingsTaken {
-    /// The configuration file; empty if all settings are the defaults here.
+    /// The text of the configuration file; empty if all settings are the defaults here.
     pub config: String,
-    /// The theme file that it names; empty if it names none.
+    /// The text of the theme file that the configuration names; empty if it names none.
     pub theme: String,
-    /// Sentences about lines that would be invalid here, with their numbers.
+    /// Numbers of lines that would be invalid here, each with a sentence about the reason.
     pub refused: Vec<(usize, String)>,
-    /// Other settings, and what they are here.
+    /// Other settings, each with its counterpart here.
     pub others: Vec<(String, String)>,
 }
 
 impl SettingsTaken {
-    /// Translates all settings. The key bindings are lines for `[keys]` already.
+    /// Translates all settings. `keys` are the finished lines for `[keys]`.
     pub(super) fn of(config: &NewsboatConfig, keys: Vec<String>) -> Self {
         let mut taken = Self::default();
         let mut lines: Vec<(&str, String)> = Vec::new();
@@ -93,7 +94,8 @@ impl SettingsTaken {
         });
         taken.others.extend(others);
         taken.config = document(&lines);
-        // Commands that lose their only key to a binding: a line without a key says that this is meant.
+        // Some commands lose their only key to a binding of the user. For these, a line without a key shows that this is
+        // intended.
         if let Ok(meant) = config_file::parse(&taken.config) {
             let preset =
                 if config.bindings.is_empty() { KeyPreset::Default } else { KeyPreset::Newsboat };
@@ -126,7 +128,7 @@ fn document(lines: &[(&str, String)]) -> String {
 fn translated(name: &str, values: &[String]) -> Option<(&'static str, String)> {
     let value = values.first().map(String::as_str).filter(|value| !value.is_empty())?;
     let text = |key: &str, value: &str| format!("{key} = {}", quoted(value));
-    // Newsboat has a shell, which knows the home folder.
+    // Newsboat uses a shell, which expands `~` to the home folder.
     let command = expand_home(value);
     Some(match (name, value) {
         ("browser", _) => ("[commands]", text("open", &with_link(&command))),
@@ -141,7 +143,7 @@ fn translated(name: &str, values: &[String]) -> Option<(&'static str, String)> {
         }
         ("show-read-feeds", "yes") => ("[ui]", text("feeds", "all")),
         ("show-read-feeds", "no") => ("[ui]", text("feeds", "unread")),
-        // Newsboat means the opposite by the direction of dates.
+        // In newsboat, the direction of dates has the opposite meaning.
         ("article-sort-order", "date" | "date-asc") => ("[ui]", text("order", "newest")),
         ("article-sort-order", "date-desc") => ("[ui]", text("order", "oldest")),
         ("article-sort-order", "title" | "title-asc") => ("[ui]", text("order", "title")),
@@ -149,7 +151,7 @@ fn translated(name: &str, values: &[String]) -> Option<(&'static str, String)> {
     })
 }
 
-/// Says what a setting is here.
+/// Describes the counterpart of a setting here.
 fn counterpart(setting: &str) -> String {
     let here = PAGE.lines().find_map(|row| {
         let (name, here) = row.strip_prefix("| `")?.split_once("` | ")?;

@@ -32,17 +32,17 @@ use crate::io::named_files::{FileKind, NamedFile};
 
 /// Number of entries to read from the store at once.
 const SLICE: u32 = 256;
-/// Bounds of a stated interval, in minutes: the usual ones of a reader.
+/// Minimum and maximum of a stated interval, in minutes: the usual ones of a reader.
 const BOUNDS: (i64, i64) = (15, 1440);
-/// Minimum length of the observation from which a schedule is stated, in minutes: three weeks.
+/// Minimum duration of the observation, in minutes, before a schedule is stated: three weeks.
 const OBSERVED_MIN: i64 = 3 * 10_080;
-/// Minimum number of publications from which a schedule is stated.
+/// Minimum number of publications before a schedule is stated.
 const PUBLICATIONS_MIN: usize = 8;
 
 /// Entries by number, as read from the store.
 type Read = BTreeMap<u32, (KeptEntry, Option<EntryBody>)>;
 
-/// Numbers of what was written.
+/// Counts of documents and entries, for the report.
 #[derive(Debug, Default)]
 struct WrittenFeeds {
     documents: usize,
@@ -114,10 +114,10 @@ fn publish_selection(
     let private: BTreeSet<FeedKey> =
         keys.iter().filter(|key| is_private(key)).map(|key| key.feed).collect();
     keys.retain(|key| !is_private(key));
-    // Of one date, the order of the numbers decides, which must not depend on other entries.
+    // Entries with the same date are ordered by their numbers, which must not depend on other entries.
     keys.sort_unstable();
     let title = args.title.as_deref().unwrap_or(&title);
-    // Without entries, the document states a time that stays.
+    // If there are no entries, the document states this time, which never changes.
     let since = engine.feeds.values().map(|feed| feed.record.added).min().unwrap_or_default();
     let (head, folder) = published_selection(engine, (&what, title), base, since);
     let folder = args.out.join(folder).to_string_lossy().into_owned();
@@ -152,7 +152,7 @@ fn read_base(typed: &str) -> Result<String, Failure> {
     Ok(format!("{}/", url.as_str().trim_end_matches('/')))
 }
 
-/// Returns the schedule that a feed's publications suggest; `None`, with a message, if too little is known.
+/// Returns the schedule that the publications of a feed suggest. If too little is known, prints a message and returns `None`.
 fn learned_schedule(
     context: &CommandContext,
     feed: &Subscription,
@@ -201,7 +201,7 @@ impl Publication<'_> {
         self.refuse_other_feed()?;
         let mut plans = DocumentPlan::all(&history, self.args.archives, clock::now());
         if matches!(self.entries, Entries::Chosen(_)) {
-            // What is not chosen any more was not deleted, so that readers must keep it.
+            // Entries that are no longer chosen were not deleted, so readers must keep them.
             for plan in plans.iter_mut().filter(|plan| plan.rank == DocumentRank::Complete) {
                 plan.rank = DocumentRank::Subscription;
             }
@@ -221,7 +221,7 @@ impl Publication<'_> {
         Ok(written)
     }
 
-    /// Reads the outline of the history: first the rows, then the entries in slices.
+    /// Reads the outline of the history: the rows first, then the entries in slices.
     fn outline(
         &self,
         mut history: HistoryOutline,
@@ -247,7 +247,7 @@ impl Publication<'_> {
                 history.entries.push(outline);
             }
         }
-        // What cannot be read may lie anywhere, so the history is not called whole.
+        // An unreadable entry may be anywhere in the history, so the history is not called complete.
         history.has_beginning &= written.unreadable == 0;
         Ok(history)
     }
@@ -316,7 +316,7 @@ impl Publication<'_> {
         Ok(write_document(&self.head, plan, &entries, &tombstones))
     }
 
-    /// Writes a document unless the file contains it already. Returns whether it was written.
+    /// Writes a document, unless the file already has the same content. Returns whether it was written.
     fn put(&self, plan: &DocumentPlan, text: &str) -> Result<bool, Failure> {
         let path = format!("{}/{}", self.folder, plan.name);
         if self.context.read_file(&path).is_ok_and(|bytes| bytes == text.as_bytes()) {

@@ -1,4 +1,4 @@
-//! Reads answers of the Google Reader API. A success status alone proves nothing: some servers answer `[]` or a web page with it.
+//! Reads answers of the Google Reader API. A success status alone proves nothing: some servers send it with `[]` or a web page.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub enum AnswerFault {
     /// A web page.
     #[error("answered with a web page, perhaps a sign-in page: open its address in a browser")]
     WebPage,
-    /// Not the expected format.
+    /// The answer does not have the expected format.
     #[error("gave an answer that cannot be read: {0}")]
     Unreadable(String),
     /// The server does not have the endpoint.
@@ -50,12 +50,12 @@ pub enum AnswerFault {
     /// The body is not `OK`.
     #[error("gave an answer that is not OK: {0}")]
     NotOk(String),
-    /// More pages than any account has.
+    /// The list has more pages or ids than any account has, or does not end.
     #[error("gave a list that never ends")]
     Endless,
 }
 
-/// Returns the beginning of an answer, for a message.
+/// Returns the beginning of an answer, at most 200 bytes, as one line for a message.
 fn beginning(bytes: &[u8]) -> String {
     let start = bytes.get(..200).unwrap_or(bytes);
     one_line(&String::from_utf8_lossy(start), 80)
@@ -72,7 +72,7 @@ fn read_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, AnswerFault> 
     read_any_json(bytes)
 }
 
-/// Reads an answer of which an empty list can be a part.
+/// Reads an answer of an API in which an empty list is a valid answer.
 pub(super) fn read_any_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, AnswerFault> {
     if is_web_page(bytes) {
         return Err(AnswerFault::WebPage);
@@ -87,7 +87,7 @@ pub(super) fn read_any_json<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T
     })
 }
 
-/// Reads the value that later requests send as the login.
+/// Reads the login value, which later requests send instead of the password.
 pub fn read_login(bytes: &[u8]) -> Result<String, AnswerFault> {
     let text = String::from_utf8_lossy(bytes);
     let mut values = text.lines().filter_map(|line| line.trim().strip_prefix("Auth="));
@@ -98,7 +98,7 @@ pub fn read_login(bytes: &[u8]) -> Result<String, AnswerFault> {
     }
 }
 
-/// Reads the token that every POST must carry.
+/// Reads the token that every POST must contain.
 pub fn read_token(bytes: &[u8]) -> Result<String, AnswerFault> {
     let text = String::from_utf8_lossy(bytes).trim().to_owned();
     match text.as_str() {
@@ -112,7 +112,7 @@ fn is_header_value(value: &str) -> bool {
     (1..=TOKEN_MAX).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Checks that a change was carried out: only the body `OK` says so.
+/// Checks that a change was carried out. Only the body `OK` confirms that.
 pub fn read_ok(bytes: &[u8]) -> Result<(), AnswerFault> {
     match bytes.trim_ascii() {
         b"OK" => Ok(()),
@@ -122,7 +122,7 @@ pub fn read_ok(bytes: &[u8]) -> Result<(), AnswerFault> {
     }
 }
 
-/// Text of a value that some servers write as a string and others as a number.
+/// Returns the text of a value that some servers write as a string and others as a number.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -134,17 +134,18 @@ fn scalar(value: &Value) -> Option<String> {
 /// The ids of a stream, gathered page by page in the order of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GatheredIds {
-    /// The ids, each once.
+    /// The ids, without duplicates.
     pub ids: Vec<ItemId>,
-    /// Where the next page starts; `None` if all pages were read.
+    /// The continuation of the next page; `None` if all pages were read.
     pub continuation: Option<String>,
     seen: BTreeSet<ItemId>,
     pages: u32,
 }
 
 impl GatheredIds {
-    /// Adds a page. There is another page if [`Self::continuation`] is set afterwards. A page without a new id ends the list: some
-    /// servers name a continuation after the last page, and some never stop.
+    /// Adds a page. If [`Self::continuation`] is set afterwards, there is another page. A page without a new id ends the list,
+    /// because some servers give a continuation even with the last page, and some always give one. Fails if an id cannot be read,
+    /// or if there are too many ids or pages.
     pub fn add(&mut self, bytes: &[u8]) -> Result<(), AnswerFault> {
         let answer: IdsAnswer = read_json(bytes)?;
         let before = (self.ids.len(), self.continuation.take());
@@ -187,18 +188,18 @@ pub struct RemoteFeed {
     pub folders: Vec<String>,
     /// Address of the site.
     pub site: Option<String>,
-    /// What the server says of its history, if it knows gaps.
+    /// What the server reports about the history of the feed, if it tracks gaps.
     pub history: Option<HistoryThere>,
 }
 
-/// Reads the subscriptions. Subscriptions without an http address are left out. `widened`: see [`read_items`].
+/// Reads the subscriptions. Subscriptions without an http address are left out. For `widened`, see [`read_items`].
 pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>, AnswerFault> {
     let answer: SubscriptionsAnswer = read_json(bytes)?;
     let feed = |it: SubscriptionAnswer| {
         let named = it.url.or_else(|| it.id.strip_prefix("feed/").map(str::to_owned));
         let folder = |it: CategoryAnswer| {
             let in_id = it.id.split_once("/label/").map(|(_, name)| name.to_owned());
-            // FreshRSS changes the name in one place only.
+            // FreshRSS replaces special characters in the label only, not in the id.
             let name = if widened { in_id.or(it.label) } else { it.label.or(in_id) };
             let name = one_line(&name?, NAME_MAX);
             (!name.is_empty()).then_some(name)
@@ -220,7 +221,7 @@ pub fn read_subscriptions(bytes: &[u8], widened: bool) -> Result<Vec<RemoteFeed>
     Ok(answer.subscriptions.into_iter().take(SUBSCRIPTIONS_MAX).filter_map(feed).collect())
 }
 
-/// Limits what a server says of a history, and removes control characters from it.
+/// Shortens what a server reports about a history, and removes control characters from it.
 fn cut_history(history: &HistoryThere) -> HistoryThere {
     let gaps = history.gaps.iter().take(GAPS_MAX).map(|gap| one_line(gap, TITLE_MAX));
     HistoryThere { text: one_line(&history.text, NAME_MAX), gaps: gaps.collect() }
@@ -250,7 +251,8 @@ pub struct RemoteTags {
     pub folders: BTreeSet<String>,
 }
 
-/// Reads the names of labels and folders. A list without any name is not plausible: it contains at least the starred entries.
+/// Reads the names of labels and folders. A list without any name is an error, because servers always list at least the tag for
+/// starred entries.
 pub fn read_tags(bytes: &[u8]) -> Result<RemoteTags, AnswerFault> {
     let answer: TagsAnswer = read_json(bytes)?;
     if answer.tags.is_empty() {
@@ -259,7 +261,7 @@ pub fn read_tags(bytes: &[u8]) -> Result<RemoteTags, AnswerFault> {
     let mut tags = RemoteTags::default();
     for tag in answer.tags.into_iter().take(SUBSCRIPTIONS_MAX) {
         let Some((_, name)) = tag.id.split_once("/label/") else { continue };
-        // The name is sent back as it is, so one that would be changed here is left out.
+        // The name is sent back unchanged, so leave out a name that reading would change.
         if name.is_empty() || one_line(name, NAME_MAX) != name {
             continue;
         }
@@ -274,16 +276,16 @@ pub fn read_tags(bytes: &[u8]) -> Result<RemoteTags, AnswerFault> {
 /// An entry on the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteItem {
-    /// Its id there.
+    /// Its id on the server.
     pub id: ItemId,
     /// Stream of its feed.
     pub stream: String,
-    /// The entry. Its id is the long form of `id`, because the API does not give the publisher's.
+    /// The entry. Its id is the long form of `id`, because the API does not return the publisher's id.
     pub entry: Entry,
 }
 
-/// Reads entries. Marks are never read from an entry: a publisher can write a category that looks like one. `widened` titles contain
-/// full-width forms of `&`, `<` and `>`.
+/// Reads entries. Never reads marks from an entry, because a publisher can write a category that looks like a mark. If `widened`
+/// is set, titles contain full-width forms of `&`, `<` and `>`.
 pub fn read_items(bytes: &[u8], widened: bool) -> Result<Vec<RemoteItem>, AnswerFault> {
     let answer: ItemsAnswer = read_json(bytes)?;
     Ok(answer.items.into_iter().filter_map(|item| read_item(item, widened)).collect())
@@ -293,8 +295,8 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
     let id = ItemId::read(&item.id)?;
     let line = |text: Option<String>, max| {
         let text = text?;
-        // Markup is removed first: what is narrowed afterwards is no markup, but can be the start of a character reference that the
-        // publisher wrote.
+        // Remove markup first. The characters that are narrowed afterwards cannot be markup, but they may begin a character
+        // reference that the publisher wrote.
         let line = plain_line(&text, max);
         let line = if widened { resolved_line(&narrowed(&line), max) } else { line };
         (!line.is_empty()).then_some(line)
@@ -308,7 +310,7 @@ fn read_item(item: ItemAnswer, widened: bool) -> Option<RemoteItem> {
             duration_seconds: None,
         })
     });
-    // The server's own states, folders and labels are in the same list.
+    // The list also contains the server's own states, folders and labels, which start with `user/`.
     let topics = item.categories.unwrap_or_default().into_iter();
     let topics = topics.filter_map(|it| it.as_str().map(str::to_owned));
     let topics = topics.filter(|name| !name.starts_with("user/"));
@@ -334,8 +336,8 @@ pub(super) fn limited(text: &str) -> String {
     safe_text(text.get(..end).unwrap_or_default()).into_owned()
 }
 
-/// Returns the name of a feed with the usual forms of characters. Beside letters of East Asia, the full-width forms of punctuation are
-/// usual.
+/// Returns the name of a feed with ASCII characters instead of full-width ones. Keeps most full-width punctuation next to East
+/// Asian letters, where it is usual.
 fn narrowed_name(text: &str) -> String {
     let text = narrowed(text);
     let is_wide = |char: char| matches!(char, '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}');
@@ -355,7 +357,7 @@ fn narrowed_name(text: &str) -> String {
     chars.iter().enumerate().map(narrow).collect()
 }
 
-/// Returns a text with the usual forms of the characters that are special in HTML.
+/// Replaces full-width forms of the characters that are special in HTML by the ASCII characters.
 fn narrowed(text: &str) -> String {
     let narrow = |char| match char {
         '\u{ff06}' => '&',

@@ -48,7 +48,7 @@ fn ids_are_gathered_from_pages_until_a_page_brings_nothing() {
     let mut gathered = GatheredIds::default();
     gathered.add(br#"{"itemRefs":[{"id":"3"},{"id":"2"}],"continuation":"2"}"#).unwrap();
     assert_eq!(gathered.continuation.as_deref(), Some("2"));
-    // A number instead of a string, in the long form, and one id again.
+    // An id as a number instead of a string, and the first id again in the long form.
     gathered
         .add(br#"{"itemRefs":[{"id":2},{"id":"tag:google.com,2005:reader/item/1"}],"continuation":1}"#)
         .unwrap();

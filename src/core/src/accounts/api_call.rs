@@ -1,5 +1,5 @@
-//! Requests to the server of an account as values, whatever its API, the changes that they carry, and the ids of entries. The same
-//! entry has an id in decimal, in hexadecimal, and in a long form; all are read as one.
+//! Requests to the server of an account as values, for all APIs; the changes that they contain; and the ids of entries. A server
+//! may write the id of an entry in decimal, in hexadecimal, or in a long form. All three are read as the same id.
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -7,7 +7,7 @@ use url::form_urlencoded::Serializer;
 
 use crate::feed::identity::SERVED_PREFIX as LONG;
 
-/// Kind of a request, and of its body.
+/// Method of a request, and kind of its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// GET without a body.
@@ -25,11 +25,11 @@ pub enum Verb {
 /// A request below the base address of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiCall {
-    /// Kind of the request.
+    /// Method and kind of the body.
     pub verb: Verb,
     /// Path and query, to be appended to the base address.
     pub path: String,
-    /// Body; empty if it has none.
+    /// The body, which may be empty.
     pub body: String,
 }
 
@@ -50,7 +50,7 @@ impl ApiCall {
     }
 }
 
-/// Returns pairs in the form of a query.
+/// Encodes names and values as a query or form.
 pub(super) fn encoded<'p>(pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> String {
     Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
@@ -81,11 +81,11 @@ pub enum SubscriptionEdit<'a> {
     Move(Option<&'a str>, Option<&'a str>),
 }
 
-/// Number of digits of an id in the long form, for servers with numeric ids.
+/// Number of hexadecimal digits of a numeric id in the long form.
 const DIGITS: usize = 16;
-/// Longest decimal id in characters.
+/// Maximum length of a decimal id, in characters.
 const DECIMAL_MAX: usize = 20;
-/// Longest id in characters. The Old Reader uses 24 hexadecimal digits.
+/// Maximum length of an id, in hexadecimal digits. The Old Reader uses 24.
 const DIGITS_MAX: usize = 32;
 
 /// Id of an entry on a server: the hexadecimal digits of its long form, in lower case.
@@ -94,10 +94,11 @@ const DIGITS_MAX: usize = 32;
 pub struct ItemId(String);
 
 impl ItemId {
-    /// Reads an id in any form. Returns `None` if it is none of them.
+    /// Reads an id in any form. Returns `None` if the text is not an id.
     ///
-    /// Without the prefix, 16 digits that start with 0 are hexadecimal, because no server pads decimal ids; other digits up to the size
-    /// of a 64-bit number are decimal, also negative; and 17 to 32 hexadecimal digits are an id that is no number.
+    /// Without the prefix of the long form, 16 digits that start with 0 are hexadecimal, because no server pads decimal ids. Any
+    /// other text that is a 64-bit number, also a negative one, is decimal. Any other text of 16 to 32 hexadecimal digits is
+    /// hexadecimal.
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -116,17 +117,17 @@ impl ItemId {
         is_id.then(|| Self(text.to_ascii_lowercase()))
     }
 
-    /// Returns the id of a number.
+    /// Returns the id with this number.
     pub fn of_number(number: u64) -> Self {
         Self(format!("{number:016x}"))
     }
 
-    /// Returns the id as a number; `None` if it is longer than one.
+    /// Returns the id as a number, or `None` if it has more than 16 digits.
     pub fn number(&self) -> Option<u64> {
         u64::from_str_radix(&self.0, 16).ok().filter(|_| self.0.len() == DIGITS)
     }
 
-    /// Returns the long form, the only one that every server reads as the same entry.
+    /// Returns the long form, the only form that every server understands.
     pub fn long(&self) -> String {
         format!("{LONG}{}", self.0)
     }

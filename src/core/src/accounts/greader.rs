@@ -1,13 +1,13 @@
-//! Requests of the Google Reader API as values, and how servers differ in it, as data.
+//! Requests of the Google Reader API as values, and a table of how servers differ in it.
 //!
-//! Every request names the format of its answer, every POST carries the token, short fields come before the many ids, and ids are in
-//! their long form: each of these was needed by some server.
+//! Every request names the format of its answer, every POST contains the token, short fields come before the list of ids, and ids
+//! are in their long form. Each of these rules is necessary for at least one server.
 
 use url::Url;
 
 use super::api_call::{ApiCall, ItemId, MarkAction, SubscriptionEdit, Verb, encoded};
 
-/// Streams that every server has.
+/// The stream of all entries. Every server has it.
 pub const READING_LIST: &str = "user/-/state/com.google/reading-list";
 /// The starred entries.
 pub const STARRED: &str = "user/-/state/com.google/starred";
@@ -24,13 +24,13 @@ fn post<'p>(name: &str, fields: impl IntoIterator<Item = (&'p str, &'p str)>) ->
     ApiCall::new(Verb::PostForm, format!("/reader/api/0/{name}"), encoded(fields))
 }
 
-/// Requests the login. It is a POST, so that no log of the server contains the password.
+/// Requests the login. It is a POST, so that the password is not in the log of the server.
 pub fn login(user: &str, password: &str) -> ApiCall {
     let form = encoded([("Email", user), ("Passwd", password)]);
     ApiCall::new(Verb::PostForm, "/accounts/ClientLogin".to_owned(), form)
 }
 
-/// Requests the token that every POST must carry.
+/// Requests the token that every POST must contain.
 pub fn token() -> ApiCall {
     get("token", &[])
 }
@@ -45,12 +45,13 @@ pub fn tags() -> ApiCall {
     get("tag/list", &[("output", "json")])
 }
 
-/// Returns the stream of the entries with a label. Ask only for a label that the server named: for others, some servers list all entries.
+/// Returns the stream of the entries with a label. Use it only for labels that the server listed: for unknown labels, some
+/// servers return all entries.
 pub fn label_stream(name: &str) -> String {
     format!("{LABEL}{name}")
 }
 
-/// Requests to label entries, or to remove the label from them.
+/// Requests that entries get a label, or that it is removed from them.
 pub fn label(token: &str, name: &str, set: bool, ids: &[ItemId]) -> ApiCall {
     let (field, label) = (if set { "a" } else { "r" }, label_stream(name));
     with_ids("edit-tag", &[("T", token), (field, &label)], ids)
@@ -61,11 +62,11 @@ pub fn label(token: &str, name: &str, set: bool, ids: &[ItemId]) -> ApiCall {
 pub struct IdsWanted<'a> {
     /// The stream.
     pub stream: &'a str,
-    /// `true` to leave out read entries.
+    /// Whether to leave out read entries.
     pub unread: bool,
     /// Number of ids wanted.
     pub count: u32,
-    /// Where the page before ended.
+    /// Continuation of the previous page; `None` for the first page.
     pub continuation: Option<&'a str>,
 }
 
@@ -102,7 +103,7 @@ pub fn mark(token: &str, action: MarkAction, ids: &[ItemId]) -> ApiCall {
     with_ids("edit-tag", &[("T", token), field], ids)
 }
 
-/// Requests a change of the subscription with this stream. `Add` needs no stream.
+/// Requests a change of the subscription with this stream. `Add` ignores the stream.
 pub fn edit_subscription(token: &str, stream: &str, edit: &SubscriptionEdit<'_>) -> ApiCall {
     let folder = |name: &str| format!("{LABEL}{name}");
     let (stream, action, more) = match edit {
@@ -122,12 +123,12 @@ pub fn edit_subscription(token: &str, stream: &str, edit: &SubscriptionEdit<'_>)
     post("subscription/edit", fixed.into_iter().chain(more))
 }
 
-/// Requests a new subscription from servers without the usual request for changes.
+/// Requests a new subscription from servers that reject the usual request for a change.
 pub fn quick_add(token: &str, url: &str) -> ApiCall {
     post("subscription/quickadd", [("T", token), ("quickadd", url)])
 }
 
-/// Limits and habits of a kind of server.
+/// Limits and special behaviour of a kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
     /// Name of the server software or service; empty if it is not known.
@@ -138,11 +139,11 @@ pub struct Dialect {
     pub entries_a_request: usize,
     /// Number of entries to mark in one request.
     pub marks_a_request: usize,
-    /// `true` if entries can have labels that the server lists.
+    /// Whether entries can have labels, and the server lists these.
     pub has_labels: bool,
-    /// `true` if titles contain full-width forms of `&`, `<` and `>` instead of these characters.
+    /// Whether titles contain full-width forms of `&`, `<` and `>` instead of these characters.
     pub widens_titles: bool,
-    /// `true` if the service answers only to applications that are registered with it.
+    /// Whether the service answers only applications that are registered with it.
     pub wants_app_key: bool,
 }
 
@@ -157,7 +158,7 @@ const USUAL: Dialect = Dialect {
     wants_app_key: false,
 };
 
-/// A host suffix or path suffix, and the dialect that it tells.
+/// The end of a host or path, and the dialect of servers with such an address.
 const TABLE: [(&str, Dialect); 4] = [
     (
         "greader.php",
@@ -185,7 +186,8 @@ const TABLE: [(&str, Dialect); 4] = [
 ];
 
 impl Dialect {
-    /// Tells the dialect from the address of the API. Miniflux cannot be told by its address and needs nothing unusual.
+    /// Determines the dialect from the address of the API. Miniflux cannot be recognised by its address, but needs no special
+    /// dialect.
     pub fn of(base: &Url) -> Self {
         let host = base.host_str().unwrap_or_default();
         let is_host = |name: &str| {
@@ -197,11 +199,11 @@ impl Dialect {
     }
 }
 
-/// Ends of the paths of web pages and other APIs, which people copy from the browser or the settings of a server.
+/// Ends of paths of web pages and other APIs. Users copy such addresses from the browser or from the settings of a server.
 const COPIED_ENDS: &str = "index.php fever.php api i p v1 unread starred history feeds categories settings \
      integrations login search";
 
-/// Returns the addresses to try as the base of the API for an address that the user typed, in order.
+/// Returns the possible base addresses of the API for an address that the user typed, in the order in which to try them.
 pub fn bases(typed: &Url) -> Vec<Url> {
     let mut plain = typed.clone();
     plain.set_query(None);

@@ -1,7 +1,8 @@
-//! Merges the marks of both sides. For each entry the marks are kept on which both sides agreed last. If a mark differs from them on one
-//! side only, that side changed it, whenever that was, and the other side follows. So no clock is compared, and no mark is sent twice.
+//! Merges the marks of both sides. For each entry, the marks on which both sides last agreed are stored. If a mark of one side
+//! differs from them, that side changed it, no matter when, and the other side takes it over. No clocks are compared, and no mark
+//! is sent twice.
 //!
-//! The labels of both sides are merged likewise: each label of an entry as a mark is.
+//! Labels are merged in the same way: each label of an entry is treated like a mark.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,22 +22,23 @@ pub struct Marks {
 /// No mark.
 const NO_MARKS: Marks = Marks { is_read: false, is_starred: false };
 
-/// An entry as this side knows it.
+/// The marks of an entry, as far as this side knows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KnownMarks {
-    /// Marks on which both sides agreed last.
+    /// Marks on which both sides last agreed.
     pub agreed: Marks,
     /// Marks here.
     pub local: Marks,
-    /// Marks of which a change was sent, or was about to be sent, without a look at the server since then.
+    /// Marks whose change was sent, or was about to be sent, but not yet confirmed by the server.
     pub sent: Marks,
-    /// Marks of a restored backup that differ from what was agreed: they are sent only if the user says so, because the server may
-    /// have changed them since.
+    /// Marks of a restored backup that differ from the agreed ones. They are sent only after the user confirms it, because the
+    /// server may have changed since the backup.
     pub held: Marks,
 }
 
 impl KnownMarks {
-    /// Applies the marks of the server. Marks that were changed here stay, and remain to be sent until the server has them.
+    /// Applies the marks of the server. Marks that were changed here are kept, and still count as unsent until the server has
+    /// them.
     #[must_use]
     pub fn merged(self, remote: Marks) -> Self {
         let read = Mark {
@@ -61,14 +63,15 @@ impl KnownMarks {
         }
     }
 
-    /// Returns the entry of a restored backup: marks that the server did not have wait for an answer of the user.
+    /// Returns the marks for an entry of a restored backup: marks that differ from the agreed ones are held until the user
+    /// answers.
     #[must_use]
     pub fn restored(self) -> Self {
         let held = Self { held: Marks::default(), ..self }.changed();
         Self { held, sent: Marks::default(), ..self }
     }
 
-    /// Applies the answer of the user about marks that wait for it: they are sent, or the server's count here.
+    /// Applies the user's answer about the held marks: either they are sent, or the agreed marks are restored here.
     #[must_use]
     pub const fn answered(self, is_sent: bool) -> Self {
         let Self { agreed, local, held, .. } = self;
@@ -83,8 +86,8 @@ impl KnownMarks {
         Self { local, held: NO_MARKS, ..self }
     }
 
-    /// Returns the first state of an entry that both sides know, but that was never compared. What was done on one side only counts:
-    /// read on either side is read, starred on either side is starred.
+    /// Returns the state of an entry that both sides have but that was never compared. It is read here if it is read on either
+    /// side, and starred here if it is starred on either side.
     pub const fn first(local: Marks, remote: Marks) -> Self {
         let both = Marks {
             is_read: local.is_read || remote.is_read,
@@ -98,7 +101,8 @@ impl KnownMarks {
         self.changed() == NO_MARKS && self.sent == NO_MARKS
     }
 
-    /// Returns the marks that differ here from what was agreed and wait for no answer: those to send unless the server has them.
+    /// Returns the marks that differ here from the agreed ones and are not held. They must be sent unless the server already has
+    /// them.
     pub const fn changed(self) -> Marks {
         let Self { agreed, local, held, .. } = self;
         Marks {
@@ -123,7 +127,7 @@ impl Mark {
         let (agreed, local) = if local == remote {
             (remote, remote)
         } else if is_own_change {
-            // What was sent arrived, and the mark was changed here again since then.
+            // The server has what was sent, and the mark was changed here again since then.
             (remote, local)
         } else if local == agreed {
             (remote, remote)
@@ -134,7 +138,7 @@ impl Mark {
     }
 }
 
-/// What the server says about marks: the unread and the starred entries.
+/// The marks on the server, as the lists of unread and starred entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerMarks {
     /// Unread entries.
@@ -144,13 +148,13 @@ pub struct ServerMarks {
 }
 
 impl ServerMarks {
-    /// Returns the marks of an entry that exists there.
+    /// Returns the marks of an entry that exists on the server.
     pub fn of(&self, id: &ItemId) -> Marks {
         Marks { is_read: !self.unread.contains(id), is_starred: self.starred.contains(id) }
     }
 
-    /// Returns the entries that may no longer exist there: those that were unread or starred and are in neither list. A server lists
-    /// deleted entries as little as read ones.
+    /// Returns the entries that may no longer exist on the server: those that were unread or starred and are now in neither list.
+    /// The lists alone do not show whether such an entry was deleted, or was read or lost its star.
     pub fn doubtful(&self, known: &BTreeMap<ItemId, KnownMarks>) -> Vec<ItemId> {
         let vanished = |id: &ItemId, marks: &KnownMarks| {
             let there = self.of(id);
@@ -161,8 +165,8 @@ impl ServerMarks {
         known.iter().filter(|(id, marks)| vanished(id, marks)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the changes to send: marks that were changed here and that the server does not have. Some servers toggle marks, so a
-    /// mark that is there already is never sent.
+    /// Returns the changes to send: marks that were changed here and that the server does not have. A mark that the server
+    /// already has is never sent, because some servers toggle marks.
     pub fn to_send(
         &self,
         known: &BTreeMap<ItemId, KnownMarks>,
@@ -182,29 +186,30 @@ impl ServerMarks {
     }
 }
 
-/// A label as both sides had it last.
+/// A label, as both sides last agreed on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgreedLabel {
     /// Entries with the label.
     pub entries: BTreeSet<ItemId>,
-    /// Entries of which a change was sent, or was about to be sent, without a look at the server since then.
+    /// Entries whose change was sent, or was about to be sent, but not yet confirmed by the server.
     pub sent: BTreeSet<ItemId>,
-    /// Entries whose label in a restored backup differs: it is sent only if the user says so, as for marks.
+    /// Entries of a restored backup whose label differs from the agreed state. As with marks, it is sent only after the user
+    /// confirms it.
     pub held: BTreeSet<ItemId>,
 }
 
 /// A label as this side knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownLabel {
-    /// The label as both sides had it last.
+    /// The label, as both sides last agreed on it.
     pub agreed: AgreedLabel,
     /// Entries that have the label here.
     pub local: BTreeSet<ItemId>,
 }
 
 impl KnownLabel {
-    /// Applies what the server has. `is_shared` tells whether an entry is on both sides; others are left out.
+    /// Applies the labels of the server. `is_shared` checks whether an entry exists on both sides. Other entries are left out.
     #[must_use]
     pub fn merged(&self, remote: &BTreeSet<ItemId>, is_shared: impl Fn(&ItemId) -> bool) -> Self {
         let mut merged = Self::default();
@@ -227,7 +232,7 @@ impl KnownLabel {
         merged
     }
 
-    /// Returns the label as a restored backup has it: what the server did not have waits for an answer of the user.
+    /// Returns the label for a restored backup: what differs from the agreed state is held until the user answers.
     #[must_use]
     pub fn restored(&self) -> AgreedLabel {
         let entries = self.agreed.entries.clone();
@@ -235,7 +240,8 @@ impl KnownLabel {
         AgreedLabel { entries, held, sent: BTreeSet::new() }
     }
 
-    /// Applies the answer of the user. If it is a no, what waits counts as agreed, so that the next sync takes what the server has.
+    /// Applies the user's answer. If it is no, the local state of the held entries counts as agreed, so that the next sync takes
+    /// over what the server has.
     #[must_use]
     pub fn answered(&self, is_sent: bool) -> AgreedLabel {
         let mut agreed = AgreedLabel { held: BTreeSet::new(), ..self.agreed.clone() };
@@ -249,8 +255,8 @@ impl KnownLabel {
         agreed
     }
 
-    /// Returns the entries to label on the server, and those to remove the label from. After [`Self::merged`], the server has none of
-    /// these changes.
+    /// Returns the entries that must get the label on the server, and those that must lose it. Call [`Self::merged`] first, so
+    /// that the result contains no change that the server already has.
     pub fn to_send(&self) -> [(bool, Vec<ItemId>); 2] {
         let entries = &self.agreed.entries;
         let wanted = |id: &&ItemId| !self.agreed.held.contains(*id);
@@ -258,7 +264,7 @@ impl KnownLabel {
         [(true, set), (false, entries.difference(&self.local).filter(wanted).cloned().collect())]
     }
 
-    /// Checks whether there may be something to send.
+    /// Checks whether there may be changes to send.
     pub fn is_changed(&self) -> bool {
         !self.agreed.sent.is_empty() || self.to_send().iter().any(|(_, ids)| !ids.is_empty())
     }
@@ -270,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_side_that_changed_a_mark_counts() {
-        // Agreed, here, sent, there; agreed and here after a pull.
+        // Each row: agreed, local, sent and remote before; then agreed and local after a pull.
         for (agreed, local, sent, remote, after) in [
             (false, false, false, false, (false, false)),
             (false, false, false, true, (true, true)),
@@ -297,7 +303,8 @@ mod tests {
 
     #[test]
     fn unsent_marks_of_a_backup_wait_for_an_answer() {
-        // Agreed and here in the backup, there now; whether it waits, and here after both answers.
+        // Each row: agreed and local in the backup, and remote now; then whether the mark is held, and local after the answers
+        // yes and no.
         for (agreed, local, remote, waits, sent, dropped) in [
             (false, true, false, true, true, false),
             (true, false, true, true, false, true),
@@ -352,16 +359,16 @@ mod tests {
 
     #[test]
     fn the_side_that_changed_a_label_counts() {
-        // Agreed, sent, here, there; agreed and here afterwards.
+        // Each row: agreed, sent, local and remote before; then agreed and local afterwards.
         for (agreed, sent, local, remote, after) in [
             (&[][..], &[][..], &[1][..], &[2][..], (&[2][..], &[1, 2][..])),
             (&[1, 2], &[], &[1], &[2], (&[2], &[])),
             (&[1], &[], &[1], &[], (&[], &[])),
             (&[1], &[], &[], &[1], (&[1], &[])),
-            // What was sent arrived, and was reverted here meanwhile.
+            // The server has what was sent, and the change was reverted here in the meantime.
             (&[], &[1], &[], &[1], (&[1], &[])),
             (&[1], &[1], &[1], &[], (&[], &[1])),
-            // Entry 9 is not here.
+            // Entry 9 does not exist here.
             (&[], &[], &[], &[9], (&[], &[])),
         ] {
             let agreed =

@@ -1,4 +1,4 @@
-//! Property: whatever both sides do, and wherever a sync is interrupted, both sides are equal in the end.
+//! Property test: whatever happens on both sides, and wherever a sync is interrupted, both sides are equal in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +7,30 @@ use proptest::prelude::*;
 use super::api_call::{ItemId, MarkAction};
 use super::marks::{KnownMarks, Marks, ServerMarks};
 
-/// Steps of one sync; a sync can be interrupted after each.
+/// Number of steps of a sync. A sync can be interrupted after each.
 const STEPS: u8 = 7;
 
 #[derive(Debug, Clone)]
 enum Event {
-    /// A mark here or there.
+    /// A mark is changed here or on the server.
     Mark { here: bool, item: u8, star: bool, value: bool },
-    /// The server has another entry, or this side met it before in a feed with these marks.
+    /// The server has another entry. If `met` is set, this side already had the entry from a feed, with these marks
+    /// (read, starred).
     Add { item: u8, met: Option<(bool, bool)> },
     /// The server deletes an entry.
     Delete(u8),
-    /// A sync that is interrupted after some steps, with marks here while it runs. The server may say `OK` and do nothing.
+    /// A sync that is interrupted after some steps, while marks are changed here. If `lies` is set, the server answers `OK` but
+    /// does nothing.
     Sync { steps: u8, meanwhile: Vec<(u8, bool, bool)>, lies: bool },
 }
 
-/// Both sides. Marks here are kept with the entry, and what was agreed is written together with them.
+/// The state of both sides. Local marks are stored with the entry, and the agreed marks are written together with them.
 #[derive(Debug, Default)]
 struct World {
     there: BTreeMap<ItemId, Marks>,
     here: BTreeMap<ItemId, KnownMarks>,
     met: BTreeMap<ItemId, Marks>,
-    /// The sides that acted on a mark, and the last value of each.
+    /// For each mark, the sides that changed it, with the last value that each set.
     acted: BTreeMap<(ItemId, bool), BTreeMap<bool, bool>>,
     toggles: bool,
 }
@@ -62,7 +64,7 @@ impl World {
         ServerMarks { unread: with(|it| !it.is_read), starred: with(|it| it.is_starred) }
     }
 
-    /// Merges what was pulled into what is here now, as the store does it: in one step, for entries that exist there.
+    /// Merges the pulled marks into the present local ones in one step, as the store does, for entries that exist on the server.
     fn apply(&mut self, lists: &ServerMarks) {
         let doubtful: BTreeSet<ItemId> = lists.doubtful(&self.here).into_iter().collect();
         let exists: BTreeSet<ItemId> = self.there.keys().cloned().collect();
@@ -154,7 +156,7 @@ proptest! {
             match event {
                 Event::Mark { here, item, star, value } => world.mark(here, item, star, value),
                 Event::Add { item, met } => {
-                    // Ids are never used again.
+                    // Ids are never reused.
                     if !deleted.contains(&item) && !world.there.contains_key(&id(item)) {
                         world.there.insert(id(item), Marks::default());
                         let met = met.map(|(is_read, is_starred)| Marks { is_read, is_starred });

@@ -1,10 +1,11 @@
-//! The API of Miniflux (`/v1`): its requests as values, its answers, and what to list again.
+//! The API of Miniflux (`/v1`): its requests and answers as values, and which feeds must be listed again.
 //!
-//! Entries are listed by id, newest first, and the next page starts below the last id: marks that change meanwhile move no entry to
-//! another page.
+//! Entries are listed by id, newest first, and the next page starts below the last id. If marks change in the meantime, no entry
+//! moves to another page.
 //!
-//! The changes since the last sync are merged first. Then the counts of both sides must be equal; if they are not, the feed is listed.
-//! So nothing is lost if the clock of the server was set back or entries were deleted there.
+//! First, the changes since the last sync are merged. Then the counts of both sides are compared, and each feed whose counts
+//! differ is listed completely. Nothing is lost, therefore, if the clock of the server was set back or if entries were deleted
+//! there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,11 +27,11 @@ use crate::feed::{Enclosure, Entry};
 pub const ENTRIES_A_PAGE: u32 = 250;
 /// Number of entries to mark in one request.
 pub const MARKS_A_REQUEST: usize = 1_000;
-/// Folder for feeds without a folder; each account has it from the beginning.
+/// Category for feeds without a folder. Each account has it from the beginning.
 pub const NO_FOLDER: &str = "All";
 const STREAM: &str = "feed/";
 
-/// Returns the stream of a feed: its name in the Google Reader API of Miniflux, so that both APIs name the same feed.
+/// Returns the stream of a feed, which is its name in the Google Reader API of Miniflux, so that both APIs name the same feed.
 pub fn stream_of(feed: u64) -> String {
     format!("{STREAM}{feed}")
 }
@@ -40,7 +41,7 @@ pub fn feed_of(stream: &str) -> Option<u64> {
     stream.strip_prefix(STREAM)?.parse().ok()
 }
 
-/// Requests the user of the login.
+/// Requests the name of the logged-in user. Used to check the login.
 pub fn me() -> ApiCall {
     ApiCall::get("/v1/me".to_owned())
 }
@@ -50,7 +51,7 @@ pub fn feeds() -> ApiCall {
     ApiCall::get("/v1/feeds".to_owned())
 }
 
-/// Requests the categories, also those without feeds.
+/// Requests the categories, including those without feeds.
 pub fn categories() -> ApiCall {
     ApiCall::get("/v1/categories".to_owned())
 }
@@ -82,7 +83,7 @@ pub fn entries(wanted: &EntriesWanted) -> ApiCall {
     let mut query = vec![
         ("order", "id".to_owned()),
         ("direction", "desc".to_owned()),
-        // Old versions list removed entries, too.
+        // Old versions also list removed entries.
         ("status", "read".to_owned()),
         ("status", "unread".to_owned()),
         ("limit", wanted.limit.to_string()),
@@ -100,18 +101,18 @@ pub fn entries(wanted: &EntriesWanted) -> ApiCall {
     ApiCall::get(format!("/v1{feed}/entries?{query}"))
 }
 
-/// Requests that entries become read or unread.
+/// Requests that entries are marked as read or as unread.
 pub fn set_read(ids: &[ItemId], is_read: bool) -> ApiCall {
     let status = if is_read { "read" } else { "unread" };
     put("/v1/entries".to_owned(), &json!({ "entry_ids": numbers(ids), "status": status }))
 }
 
-/// Requests that entries get a star or lose it. Servers before 2.3.2 answer 400; they only have [`toggle_star`].
+/// Requests that entries get or lose their star. Servers before 2.3.2 answer 400 and only support [`toggle_star`].
 pub fn set_starred(ids: &[ItemId], is_starred: bool) -> ApiCall {
     put("/v1/entries".to_owned(), &json!({ "entry_ids": numbers(ids), "starred": is_starred }))
 }
 
-/// Requests that an entry without a star gets one, or that one with a star loses it.
+/// Requests that an entry gets a star if it has none, and loses it otherwise.
 pub fn toggle_star(id: &ItemId) -> ApiCall {
     let number = id.number().unwrap_or_default();
     ApiCall::new(Verb::Put, format!("/v1/entries/{number}/bookmark"), String::new())
@@ -122,17 +123,17 @@ pub fn add_feed(address: &str) -> ApiCall {
     post("/v1/feeds", &json!({ "feed_url": address }))
 }
 
-/// Requests the end of a subscription.
+/// Requests that a feed is unsubscribed.
 pub fn remove_feed(feed: u64) -> ApiCall {
     ApiCall::new(Verb::Delete, format!("/v1/feeds/{feed}"), String::new())
 }
 
-/// Requests another title of a feed.
+/// Requests a new title for a feed.
 pub fn rename_feed(feed: u64, title: &str) -> ApiCall {
     put(format!("/v1/feeds/{feed}"), &json!({ "title": title }))
 }
 
-/// Requests another category of a feed.
+/// Requests a new category for a feed.
 pub fn move_feed(feed: u64, category: u64) -> ApiCall {
     put(format!("/v1/feeds/{feed}"), &json!({ "category_id": category }))
 }
@@ -154,7 +155,7 @@ fn numbers(ids: &[ItemId]) -> Vec<u64> {
     ids.iter().filter_map(ItemId::number).collect()
 }
 
-/// Number of entries that a list can grow by while it is read.
+/// Maximum number of entries by which a list may grow while it is read.
 const GROWTH_MAX: u64 = 2_000;
 
 #[derive(Deserialize)]
@@ -162,7 +163,7 @@ struct ErrorAnswer {
     error_message: String,
 }
 
-/// Reads why the server refused a request; `None` if the answer is not one of Miniflux.
+/// Reads why the server rejected a request. Returns `None` if the answer does not come from Miniflux.
 pub fn read_error(bytes: &[u8]) -> Option<String> {
     let answer: ErrorAnswer = read_any_json(bytes).ok()?;
     Some(one_line(&answer.error_message, NAME_MAX))
@@ -175,7 +176,7 @@ struct MeAnswer {
     username: String,
 }
 
-/// Reads the name of the user of the login.
+/// Reads the name of the logged-in user.
 pub fn read_me(bytes: &[u8]) -> Result<String, AnswerFault> {
     read_any_json(bytes).map(|answer: MeAnswer| one_line(&answer.username, NAME_MAX))
 }
@@ -225,7 +226,7 @@ pub fn read_categories(bytes: &[u8]) -> Result<Vec<(u64, String)>, AnswerFault> 
     Ok(categories.map(|it| (it.id, it.title)).collect())
 }
 
-/// Reads the number of a category that was made.
+/// Reads the number of a new category.
 pub fn read_new_category(bytes: &[u8]) -> Result<u64, AnswerFault> {
     read_any_json(bytes).map(|answer: MinifluxCategory| answer.id)
 }
@@ -235,21 +236,21 @@ struct NewFeedAnswer {
     feed_id: u64,
 }
 
-/// Reads the stream of a feed that was subscribed to.
+/// Reads the stream of a newly subscribed feed.
 pub fn read_new_feed(bytes: &[u8]) -> Result<String, AnswerFault> {
     read_any_json(bytes).map(|answer: NewFeedAnswer| stream_of(answer.feed_id))
 }
 
 #[derive(Deserialize)]
 struct CountersAnswer {
-    // They can be null, but must be there.
+    // The fields may be null, but must exist.
     #[serde(deserialize_with = "Option::deserialize")]
     reads: Option<BTreeMap<u64, u32>>,
     #[serde(deserialize_with = "Option::deserialize")]
     unreads: Option<BTreeMap<u64, u32>>,
 }
 
-/// Reads the counts of the entries of each feed that has entries.
+/// Reads the numbers of unread and read entries of each feed. Feeds without entries may be missing.
 pub fn read_counters(bytes: &[u8]) -> Result<Counts, AnswerFault> {
     let answer: CountersAnswer = read_any_json(bytes)?;
     let mut counts = Counts::new();
@@ -305,7 +306,7 @@ struct EnclosureAnswer {
 /// An entry on the server, with its marks there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedItem {
-    /// The entry. Its id is the hash that the server made of the publisher's id, if it is one that can be matched.
+    /// The entry. Its id is the server's hash of the publisher's id, if that hash can be used for matching.
     pub item: RemoteItem,
     /// Its marks.
     pub marks: Marks,
@@ -314,7 +315,7 @@ pub struct MarkedItem {
 /// A page of entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntriesPage {
-    /// Number of entries on this page and the following ones, with those that were left out at its start.
+    /// Number of entries on this and the following pages, including those left out at the start of this page.
     pub total: u64,
     /// The entries of the page.
     pub items: Vec<MarkedItem>,
@@ -358,20 +359,20 @@ fn read_entry(it: EntryAnswer) -> MarkedItem {
     }
 }
 
-/// Where a listing of entries is, page by page, newest first.
+/// The progress of a listing of entries, page by page, newest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Entries with a smaller id remain; `None` at the start.
+    /// Id below which entries remain to be listed; `None` at the start.
     pub before: Option<u64>,
-    /// Number of entries of the pages so far.
+    /// Number of entries on the pages read so far.
     pub done: u64,
-    /// Number of entries of the whole listing, as the first page says.
+    /// Number of entries in the whole listing, according to the first page.
     pub total: Option<u64>,
 }
 
 impl Listing {
-    /// Notes a page of which `skipped` entries at the start were left out. Returns whether another page follows. A list whose ids do
-    /// not fall, or that is much longer than the server said, never ends.
+    /// Notes a page at whose start `skipped` entries were left out. Returns whether another page follows. Fails if the ids do not
+    /// decrease or if the list is much longer than the server stated, because such a list may never end.
     pub fn add(&mut self, page: &EntriesPage, skipped: u32) -> Result<bool, AnswerFault> {
         let total = *self.total.get_or_insert(page.total);
         let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
@@ -389,35 +390,36 @@ impl Listing {
     }
 }
 
-/// Time before the last sync of which changes are requested again, in seconds: a change can become visible a little later.
+/// Number of seconds before the last sync from which changes are requested again, because a change may become visible a little
+/// later.
 pub const OVERLAP: i64 = 30;
 
-/// What is remembered between syncs.
+/// State that is kept between syncs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangeState {
-    /// Time of the last sync by the clock of the server, in Unix seconds; `None` before the first complete listing.
+    /// Time of the last sync by the server's clock, in Unix seconds; `None` before the first complete listing.
     pub stamp: Option<i64>,
-    /// A listing of all entries that was interrupted.
+    /// The listing of all entries, if it was interrupted.
     pub pass: Option<Pass>,
-    /// Differences of the counts that were left when the feed was listed, by stream.
+    /// For each stream, the difference of the counts that remained after the feed was listed.
     pub odd: BTreeMap<String, Difference>,
-    /// Number of starred entries that are on the server and not here.
+    /// Number of starred entries on the server that do not exist here.
     pub odd_stars: i64,
-    /// Streams that are no feed here, although subscriptions were compared.
+    /// Streams without a feed here, even after subscriptions were compared.
     pub ignored: BTreeSet<String>,
 }
 
-/// A listing of all entries, newest first.
+/// An interrupted listing of all entries, newest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
-    /// Time of its start by the clock of the server, in Unix seconds.
+    /// Time at which it started by the server's clock, in Unix seconds.
     pub stamp: i64,
-    /// Entries with a smaller id remain to be listed.
+    /// Id below which entries remain to be listed.
     pub before: u64,
 }
 
-/// Number of unread and of read entries.
+/// Number of unread and of read entries, or a difference between two such numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference(pub i64, pub i64);
 
@@ -439,15 +441,15 @@ impl Difference {
 pub type Counts = BTreeMap<String, Difference>;
 
 impl ChangeState {
-    /// Returns the time from which changes are to be requested, if the server says that it is `now`. `None` if all entries are to be
-    /// listed, because none were yet or because the clock of the server was set back.
+    /// Returns the time from which to request changes, in Unix seconds. `now` is the time on the server, if known. Returns `None`
+    /// if all entries must be listed, because they never were or because the server's clock was set back.
     pub fn changed_after(&self, now: Option<i64>) -> Option<i64> {
         let stamp = self.stamp.filter(|_| self.pass.is_none())?;
         let is_back = now.is_some_and(|now| now.saturating_add(OVERLAP) < stamp);
         (!is_back).then(|| stamp.saturating_sub(OVERLAP))
     }
 
-    /// Returns the streams whose counts differ, except for a difference that was left by the last listing.
+    /// Returns the streams whose counts differ by another amount than after their last listing.
     pub fn to_list<'s>(
         &self,
         streams: impl IntoIterator<Item = &'s String>,
@@ -461,7 +463,7 @@ impl ChangeState {
         streams.into_iter().filter(differs).cloned().collect()
     }
 
-    /// Notes the difference that a listing left.
+    /// Notes the difference that remains after a stream was listed.
     pub fn listed(&mut self, stream: &str, there: &Counts, here: &Counts) {
         let left = difference(stream, there, here);
         if left == Difference::default() {
@@ -665,7 +667,7 @@ mod tests {
         assert!(state.to_list(&streams, &counts(3, 4), &counts(3, 4)).is_empty());
         assert_eq!(state.to_list(&streams, &counts(3, 4), &counts(4, 3)), ["feed/1"]);
         assert_eq!(state.to_list(&streams, &Counts::new(), &counts(0, 1)), ["feed/1"]);
-        // One entry there is not taken here.
+        // One entry of the server does not exist here.
         state.listed("feed/1", &counts(4, 4), &counts(3, 4));
         assert!(state.to_list(&streams, &counts(3, 5), &counts(2, 5)).is_empty());
         assert_eq!(state.to_list(&streams, &counts(4, 5), &counts(2, 5)), ["feed/1"]);

@@ -1,8 +1,9 @@
-//! Accounts on servers that other readers use, too: the Google Reader API and the API of Miniflux as values, and the decision what to
-//! pull and what to send.
+//! Accounts on servers that other readers also use: the Google Reader API and the API of Miniflux as values, and the decision
+//! about what to pull and what to send.
 //!
-//! A caller sends an [`api_call::ApiCall`], reads the answer with a function of [`answers`] or [`miniflux`], and keeps for each
-//! entry the marks on which both sides agreed last. [`marks`] compares these with both sides. Nothing here uses the network or a clock.
+//! The caller sends an [`api_call::ApiCall`], reads the answer with a function of [`answers`] or [`miniflux`], and stores for
+//! each entry the marks on which both sides last agreed. [`marks`] compares these with the marks of both sides. This module uses
+//! neither the network nor a clock.
 
 pub mod answers;
 pub mod api_call;

@@ -1,5 +1,5 @@
-//! The other side of the Google Reader API: the requests of a device as values, and the answers to them, as `FreshRSS` gives them. What is
-//! read here came from outside, so each list of it has a limit.
+//! The server side of the Google Reader API: requests of devices as values, and the answers to them, in the form that `FreshRSS`
+//! uses. All input comes from outside, so each list has a limit.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -18,20 +18,20 @@ use crate::feed::outgoing::{escaped_attribute, escaped_text};
 use crate::feed::text::{NAME_MAX, one_line};
 use crate::words::rfc_3339;
 
-/// Most ids or entries of one answer.
+/// Maximum number of ids or entries in one answer.
 const COUNT_MAX: usize = 10_000;
-/// Most entries with their texts in one answer.
+/// Maximum number of entries with their texts in one answer.
 const TEXTS_MAX: usize = 1_000;
-/// Number of ids or entries if a request names none.
+/// Number of ids or entries in an answer if the request contains no number.
 const COUNT_USUAL: usize = 20;
-/// Most entries that one request names.
+/// Maximum number of entries in one request.
 pub const NAMED_MAX: usize = 10_000;
-/// Most tags that one request gives or takes.
+/// Maximum number of tags that one request sets or removes.
 const TAGS_MAX: usize = 20;
-/// Parameters that are secrets: a log of a proxy would contain them.
+/// Parameters that contain secrets. They are rejected in addresses, because the log of a proxy would contain them.
 const SECRET: [&str; 3] = ["Passwd", "T", "Auth"];
 
-/// A list of entries that a device names.
+/// A list of entries that a device requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stream {
     /// All entries.
@@ -46,12 +46,12 @@ pub enum Stream {
     Feed(u32),
     /// The entries of the feed with this address.
     Address(String),
-    /// No list that is here. It is empty: some servers take it for all entries, and their clients mark them all.
+    /// The stream does not exist. It is treated as empty: if a server returned all entries instead, a client could mark them all.
     Unknown,
 }
 
 impl Stream {
-    /// Reads the name of a stream. Whatever user it names is the one that asks.
+    /// Reads the name of a stream. Any user in it is taken for the user of the device.
     pub fn read(text: &str) -> Self {
         if let Some(feed) = text.strip_prefix("feed/") {
             return feed.parse().map_or_else(|_| Self::Address(feed.to_owned()), Self::Feed);
@@ -72,24 +72,24 @@ impl Stream {
     }
 }
 
-/// A part of a stream that a device asks for.
+/// A part of a stream that a device requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamWanted {
     /// The stream.
     pub stream: Stream,
-    /// Only entries that are in all of these.
+    /// Only entries that are in all of these streams.
     pub within: Vec<Stream>,
-    /// No entries that are in any of these.
+    /// Only entries that are in none of these streams.
     pub without: Vec<Stream>,
-    /// Only entries that arrived at this second or later.
+    /// Only entries that arrived at this time or later, in Unix seconds.
     pub since: Option<i64>,
-    /// Only entries that arrived at this second or earlier.
+    /// Only entries that arrived at this time or earlier, in Unix seconds.
     pub until: Option<i64>,
-    /// Where the page before ended: the id of its last entry.
+    /// Id of the last entry on the previous page; `None` for the first page.
     pub after: Option<u64>,
-    /// `true` for the oldest first.
+    /// Whether the oldest entries come first.
     pub oldest_first: bool,
-    /// Number of entries.
+    /// Maximum number of entries.
     pub count: usize,
 }
 
@@ -100,7 +100,7 @@ pub enum TagEdit {
     Read(bool),
     /// Star, or remove the star.
     Starred(bool),
-    /// Give the label, or take it.
+    /// Add the label, or remove it.
     Label(String, bool),
 }
 
@@ -125,13 +125,13 @@ pub enum ServedCall {
     Tags,
     /// The subscriptions.
     Subscriptions,
-    /// The numbers of unread entries.
+    /// The number of unread entries of each stream.
     Counts,
     /// The ids of a part of a stream.
     Ids(StreamWanted),
     /// The entries of a part of a stream, with their texts.
     Contents(StreamWanted),
-    /// The same as an Atom document.
+    /// The entries of a part of a stream, as an Atom document.
     Atom(StreamWanted),
     /// These entries with their texts.
     Items(Vec<u64>),
@@ -142,22 +142,22 @@ pub enum ServedCall {
         /// The entries.
         ids: Vec<u64>,
     },
-    /// Mark the entries of a stream as read that arrived at this time or earlier, in microseconds.
+    /// Mark those entries of a stream as read that arrived at this time or earlier.
     MarkAll {
         /// The stream.
         stream: Stream,
-        /// The time.
+        /// The time, in microseconds since 1970.
         until: u64,
     },
     /// Subscribe to an address.
     Subscribe {
         /// The address.
         url: String,
-        /// A title; empty for the publisher's.
+        /// A title, or an empty text for the publisher's title.
         title: String,
         /// Folder of the new feed.
         folder: Option<String>,
-        /// `true` if the answer names the new feed.
+        /// Whether the answer contains the stream of the new feed.
         is_quick: bool,
     },
     /// Unsubscribe from a feed.
@@ -168,35 +168,35 @@ pub enum ServedCall {
         feed: Stream,
         /// The new title.
         title: Option<String>,
-        /// Folders that it gets.
+        /// Folders to which the feed is added.
         into: Vec<String>,
-        /// Folders that it leaves.
+        /// Folders from which the feed is removed.
         from: Vec<String>,
     },
     /// Rename a folder.
     RenameFolder {
-        /// Its name.
+        /// Its present name.
         from: String,
         /// The new name.
         to: String,
     },
-    /// Remove a folder; its feeds stay.
+    /// Remove a folder. Its feeds are kept.
     RemoveFolder(String),
 }
 
-/// Why a request is refused; a sentence for the person who reads the log of the device.
+/// Why a request is rejected, as a sentence for a person who reads the log of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CallFault {
-    /// A secret is in the address.
+    /// The address contains a secret.
     #[error("a password or a token belongs into the body or the header, not into the address")]
     SecretInAddress,
     /// There is no such request.
     #[error("there is no such request")]
     NotOffered,
-    /// A change that is no POST.
+    /// A change was requested with another method than POST.
     #[error("a change must be a POST")]
     NotPost,
-    /// More than one request may name.
+    /// The request contains too many entries.
     #[error("the request names too many entries")]
     TooMany,
     /// A parameter is missing or wrong.
@@ -211,7 +211,7 @@ pub fn check_query(query: &str) -> Result<(), CallFault> {
     if is_secret { Err(CallFault::SecretInAddress) } else { Ok(()) }
 }
 
-/// Returns the last value of a field of a form.
+/// Returns the value of a field of a form. If the field is repeated, the last value counts.
 pub fn field(form: &str, name: &str) -> Option<String> {
     let fields = form_urlencoded::parse(form.as_bytes());
     let found = fields.filter(|(field, _)| field == name).last();
@@ -246,7 +246,7 @@ impl Parameters {
     fn ids(&self) -> Result<Vec<u64>, CallFault> {
         let mut ids = Vec::new();
         for text in self.all("i") {
-            // Ids that are no numbers were never given here.
+            // An id that is not a number was never given to an entry here, so ignore it.
             ids.extend(ItemId::read(text).and_then(|id| id.number()));
             if ids.len() > NAMED_MAX {
                 return Err(CallFault::TooMany);
@@ -267,7 +267,7 @@ impl Parameters {
     fn wanted(&self, stream: &str, max: usize) -> Result<StreamWanted, CallFault> {
         let count = match self.number::<i64>("n")? {
             None => COUNT_USUAL,
-            // FreshRSS takes these for all.
+            // FreshRSS treats zero and negative numbers as no limit.
             Some(..=0) => max,
             Some(count) => usize::try_from(count).map_or(max, |count| count.min(max)),
         };
@@ -284,10 +284,11 @@ impl Parameters {
     }
 }
 
-/// Start of the path of a stream as an Atom document, as newsboat 2.21 wants it.
+/// Prefix of the path of a stream as an Atom document, as newsboat 2.21 requests it.
 pub const ATOM_PATH: &str = "atom/";
 
-/// Reads a request: its decoded path below `/reader/api/0/`, or from [`ATOM_PATH`], its query and its form.
+/// Reads a request from its decoded path below `/reader/api/0/` (or the path that starts with [`ATOM_PATH`]), its query and its
+/// form.
 pub fn read_call(path: &str, query: &str, form: Option<&str>) -> Result<ServedCall, CallFault> {
     let fields = [query, form.unwrap_or_default()].map(str::as_bytes).map(form_urlencoded::parse);
     let given =
@@ -327,7 +328,7 @@ pub fn read_call(path: &str, query: &str, form: Option<&str>) -> Result<ServedCa
             let edits = [edits("r", false), edits("a", true)].concat();
             Ok(ServedCall::Edit { edits, ids: given.ids()? })
         }
-        // Without the time, entries that the device never showed would be marked.
+        // Without the time, entries that the device has never shown would be marked.
         "mark-all-as-read" => Ok(ServedCall::MarkAll {
             until: given.number("ts")?.ok_or(CallFault::Parameter("ts"))?,
             stream: Stream::read(given.needed("s")?),
@@ -375,10 +376,10 @@ pub struct ServedFeed {
     pub number: u32,
     pub title: String,
     pub tags: Vec<String>,
-    /// Its address, if a device may know it.
+    /// Its address, unless the device must not see it.
     pub url: Option<String>,
     pub site: Option<String>,
-    /// What is known of its history.
+    /// What is known about its history.
     pub history: Option<HistoryThere>,
 }
 
@@ -406,7 +407,8 @@ pub fn feed_stream(number: u32) -> String {
     format!("feed/{number}")
 }
 
-/// Returns plain text for clients that take titles for markup, and for those that do not: no character is special to either.
+/// Replaces the characters that are special in HTML by full-width forms. Both clients that treat titles as markup and clients
+/// that do not then show the same text.
 fn widened(text: &str) -> String {
     let wide = |char| match char {
         '&' => '\u{ff06}',
@@ -421,7 +423,7 @@ fn written(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Writes who asks.
+/// Writes the name of the user.
 pub fn write_user(name: &str) -> String {
     written(&UserAnswer { id: name, name, profile: name, email: "" })
 }
@@ -454,14 +456,14 @@ pub fn write_subscriptions(feeds: impl IntoIterator<Item = ServedFeed>) -> Strin
     written(&SubscriptionsAnswer { subscriptions: feeds.into_iter().map(answer).collect() })
 }
 
-/// Writes a page of ids, in decimal, and where the next page starts.
+/// Writes a page of ids in decimal, and the continuation of the next page.
 pub fn write_ids(ids: &[u64], continuation: Option<u64>) -> String {
     let refs = ids.iter().map(|id| IdAnswer { id: AsText(*id) }).collect();
     let continuation = continuation.map(|next| Value::from(next.to_string()));
     written(&IdsAnswer { refs: Some(refs), continuation })
 }
 
-/// Writes the numbers of unread entries: streams, with their numbers and the time of their newest entry in microseconds.
+/// Writes the number of unread entries of each stream, and the time of its newest entry in microseconds since 1970.
 pub fn write_counts(counts: &[(String, u32, u64)]) -> String {
     let total = counts.first().map_or(0, |(_, count, _)| *count);
     let counts = counts.iter().map(|(id, count, newest)| CountAnswer {
@@ -531,7 +533,7 @@ fn item_answer(item: ServedItem) -> ItemAnswer {
     let states = [(true, READING_LIST), (item.is_read, READ), (item.is_starred, STARRED)];
     let states = states.iter().filter(|(is_set, _)| *is_set).map(|(_, state)| (*state).to_owned());
     let labels = item.feed.tags.iter().chain(&item.labels).map(|name| label_stream(name));
-    // A category of the publisher that looks like a state must not become one.
+    // A category of the publisher must not be taken for a state.
     let topics = item.categories.into_iter().filter(|topic| !topic.starts_with("user/"));
     ItemAnswer {
         id: ItemId::of_number(item.id).long(),
@@ -554,7 +556,7 @@ fn item_answer(item: ServedItem) -> ItemAnswer {
     }
 }
 
-/// Writes the answer to a quick subscription.
+/// Writes the answer to [`ServedCall::Subscribe`] with `is_quick`. The error is a sentence.
 pub fn write_quick_add(added: Result<u32, &str>) -> String {
     written(&QuickAddAnswer {
         found: u8::from(added.is_ok()),

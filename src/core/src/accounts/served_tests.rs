@@ -1,4 +1,4 @@
-//! Tests of requests of devices, and of the answers as our own client reads them.
+//! Tests of the requests of devices, and of the answers, which are read with our own client.
 
 use super::*;
 use crate::accounts::answers;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// A page of the ids of a stream. Some servers write them as texts, some as numbers.
+/// A page of the ids of a stream. Some servers write ids as strings, others as numbers.
 #[derive(Serialize, Deserialize)]
 pub(super) struct IdsAnswer<I = Value> {
     #[serde(default, rename = "itemRefs")]
@@ -17,7 +17,7 @@ pub(super) struct IdAnswer<I = Value> {
     pub(super) id: I,
 }
 
-/// A number that is written as a text.
+/// A number that is written as a string.
 pub(super) struct AsText(pub(super) u64);
 
 impl Serialize for AsText {
@@ -42,18 +42,19 @@ pub(super) struct SubscriptionAnswer {
     pub(super) url: Option<String>,
     #[serde(default, rename = "htmlUrl")]
     pub(super) site: Option<String>,
-    /// Some clients fail without it.
+    /// Some clients fail if this field is missing.
     #[serde(default, rename = "iconUrl")]
     pub(super) icon: Option<String>,
     #[serde(default, rename = "backissueHistory", skip_serializing_if = "Option::is_none")]
     pub(super) history: Option<HistoryThere>,
 }
 
-/// What a server that has gaps of its own says of the history of a feed: an extension of this program, which other clients ignore.
+/// What a server reports about the history of a feed, if it tracks gaps. This is an extension of this program; other clients
+/// ignore it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryThere {
-    /// Whether it is complete.
+    /// Whether the history is complete, in words.
     pub text: String,
     /// The missing parts.
     pub gaps: Vec<String>,
@@ -89,7 +90,7 @@ pub(super) struct TagAnswer {
     pub(super) kind: Option<String>,
 }
 
-/// Who asks.
+/// The user of the login.
 #[derive(Serialize)]
 pub(super) struct UserAnswer<'n> {
     #[serde(rename = "userId")]
@@ -102,7 +103,7 @@ pub(super) struct UserAnswer<'n> {
     pub(super) email: &'n str,
 }
 
-/// The numbers of unread entries.
+/// The number of unread entries of each stream.
 #[derive(Serialize)]
 pub(super) struct CountsAnswer<'n> {
     pub(super) max: u32,
@@ -118,7 +119,7 @@ pub(super) struct CountAnswer<'n> {
     pub(super) newest: String,
 }
 
-/// Entries with their texts, and where the next page of their stream starts.
+/// Entries with their texts, and the continuation of the next page.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ItemsAnswer {
     pub(super) items: Vec<ItemAnswer>,
@@ -129,7 +130,7 @@ pub(super) struct ItemsAnswer {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct ItemAnswer {
     pub(super) id: String,
-    /// Time at which the server received it, in milliseconds and in microseconds.
+    /// Time at which the server received the entry, in milliseconds and in microseconds since 1970.
     #[serde(default, rename = "crawlTimeMsec")]
     pub(super) received_ms: Option<Value>,
     #[serde(default, rename = "timestampUsec")]

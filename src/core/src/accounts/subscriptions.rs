@@ -1,4 +1,4 @@
-//! Compares the subscriptions of both sides with what they were when both sides were equal, and decides what to change where.
+//! Compares the subscriptions of both sides with the state on which both last agreed, and decides what to change on which side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::RemoteFeed;
 
-/// Names of the folder in which servers put feeds without a folder.
+/// Names of the folders in which servers put feeds without a folder.
 const NO_FOLDER: [&str; 2] = ["Uncategorized", "All"];
 /// Maximum number of feeds that a message names.
 const NAMED_MAX: usize = 5;
-/// Maximum number of feeds that are removed from a server without a question.
+/// Maximum number of feeds that are removed from a server without asking the user.
 const UNASKED_MAX: usize = 5;
 
-/// Checks whether the user must be asked before feeds are removed from a server: before more than five, or before at least
-/// two and more than a tenth.
+/// Checks whether the user must be asked before feeds are removed from a server: if there are more than five, or if there are at
+/// least two and more than a tenth of all.
 pub const fn needs_answer(removed: usize, of: usize) -> bool {
     removed > UNASKED_MAX || (removed >= 2 && removed.saturating_mul(10) > of)
 }
@@ -27,19 +27,19 @@ pub enum Leaving {
     Stays,
     /// The user removed it. If there are many, the user must be asked first.
     Removed,
-    /// The user was asked about the server and said yes.
+    /// The user was asked and confirmed the removal from the server.
     Answered,
 }
 
-/// A subscription as both sides had it when they were equal.
+/// A subscription, as both sides last agreed on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgreedFeed {
-    /// Stream of its entries on the server. Empty: the server does not have the subscription.
+    /// Stream of its entries on the server. Empty if the server does not have the subscription.
     pub stream: String,
     /// Its title.
     pub title: String,
-    /// Its folder there, and its first tag here.
+    /// Its folder on the server, which is its first tag here.
     pub folder: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub fn folder_of(remote: &RemoteFeed) -> Option<&str> {
 pub struct LocalFeed<K> {
     /// Its number here.
     pub key: K,
-    /// Form of its address in which equal addresses are equal.
+    /// Its address in normalised form, so that equal addresses can be compared.
     pub address: String,
     /// The user's own title.
     pub own_title: Option<String>,
@@ -73,11 +73,11 @@ pub struct LocalFeed<K> {
     pub folder: Option<String>,
     /// `true` if it was unsubscribed here.
     pub is_ended: bool,
-    /// Whether it may be removed there.
+    /// Whether the feed may be removed from the server.
     pub leaving: Leaving,
-    /// `true` if it belongs to the account.
+    /// Whether the feed belongs to the account.
     pub in_account: bool,
-    /// What was agreed; the default if it was never compared.
+    /// The state on which both sides last agreed, or the default if the feed was never compared.
     pub agreed: AgreedFeed,
 }
 
@@ -90,23 +90,23 @@ pub enum FeedStep<K> {
     Connect(K, RemoteFeed),
     /// Restore a feed that was unsubscribed here and is on the server again.
     Restore(K, RemoteFeed),
-    /// Unsubscribe here, because it was unsubscribed there.
+    /// Unsubscribe here, because the feed was unsubscribed on the server.
     RemoveHere(K),
     /// Neither side has it any longer.
     Forget(K),
-    /// Subscribe there.
+    /// Subscribe on the server.
     AddThere(K),
-    /// Unsubscribe there.
+    /// Unsubscribe from a stream on the server.
     RemoveThere(K, String),
-    /// Leave it there until the user answers.
+    /// Keep the feed on the server until the user answers.
     Hold(K),
     /// Change the title here.
     RenameHere(K, RemoteFeed),
-    /// Change the title of a stream there.
+    /// Change the title of a stream on the server.
     RenameThere(K, RemoteFeed, String),
     /// Replace the first tag here.
     MoveHere(K, RemoteFeed),
-    /// Move a stream to another folder there.
+    /// Move a stream to another folder on the server.
     MoveThere(K, RemoteFeed, Option<String>),
 }
 
@@ -127,14 +127,15 @@ pub fn named<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Decides what to change on which side. `address` brings addresses into the form of [`LocalFeed::address`]. The error is a fragment:
-/// the server lists no subscription, or lacks more than half of those that it had. A fault of the server is more likely then.
+/// Decides what to change on which side. `address` normalises addresses like [`LocalFeed::address`]. Fails if more than half of
+/// the connected subscriptions are missing on the server, because that is more likely a fault of the server than a wish of the
+/// user. The error is a fragment that can follow the name of the server.
 pub fn compare<K: Copy + Ord>(
     local: &[LocalFeed<K>],
     remote: &[RemoteFeed],
     address: impl Fn(&str) -> String,
 ) -> Result<Vec<FeedStep<K>>, String> {
-    // Some servers list a stream or an address twice: the first one counts.
+    // Some servers list a stream or an address twice. Use the first one.
     let by_stream: BTreeMap<&str, &RemoteFeed> =
         remote.iter().rev().map(|feed| (feed.stream.as_str(), feed)).collect();
     let by_address: BTreeMap<String, &RemoteFeed> =
@@ -161,7 +162,7 @@ pub fn compare<K: Copy + Ord>(
     let mut removed = Vec::new();
     for feed in vanished {
         match find(feed) {
-            // Subscribed again there, it has another stream.
+            // The feed was subscribed again on the server, so it has another stream.
             Some(there) => steps.push(FeedStep::Connect(feed.key, there)),
             None => removed.push(feed),
         }
@@ -181,7 +182,7 @@ pub fn compare<K: Copy + Ord>(
             None => {}
         }
     }
-    // The newest one first, because a feed can have been removed more than once.
+    // Start with the newest one, because a feed may have been removed more than once.
     ended.extend(others().filter(|feed| feed.is_ended));
     for feed in ended.into_iter().rev() {
         match find(feed) {
@@ -199,7 +200,7 @@ pub fn compare<K: Copy + Ord>(
     Ok(steps)
 }
 
-/// Returns what becomes of subscriptions that were removed here and are still on the server, which has `of` subscriptions.
+/// Returns the steps for subscriptions that were removed here and are still on the server, which has `of` subscriptions.
 fn removals<K: Copy>(leaving: &[&LocalFeed<K>], of: usize) -> Vec<FeedStep<K>> {
     let unasked = leaving.iter().filter(|feed| feed.leaving == Leaving::Removed).count();
     let step = |feed: &&LocalFeed<K>| match feed.leaving {
@@ -220,7 +221,7 @@ fn implausible<K>(removed: &[&LocalFeed<K>], active: usize) -> String {
     )
 }
 
-/// Returns what changed of a subscription on one side. If both sides changed it, this side wins.
+/// Returns the steps for a title or folder that was changed on one side. If both sides changed it, this side takes precedence.
 fn changes<K: Copy>(
     feed: &LocalFeed<K>,
     there: &RemoteFeed,

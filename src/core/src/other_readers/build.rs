@@ -17,7 +17,7 @@ const LIST_MAX: usize = 100;
 /// Maximum number of nested folders.
 const DEPTH_MAX: usize = 32;
 
-/// Reads columns of a table. A missing table has no rows.
+/// Reads columns of a table. A table that does not exist has no rows.
 pub(super) fn rows<const N: usize>(
     database: &Sqlite<'_>,
     table: &str,
@@ -53,7 +53,7 @@ pub(super) fn seconds(value: &SqlValue) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(seconds, 0)
 }
 
-/// Folders by their number or name: the title of each, and the folder that contains it.
+/// Folders by number or name: the title of each folder, and the folder that contains it.
 pub(super) type Folders = BTreeMap<String, (String, String)>;
 
 /// Returns the titles of a folder and of the folders that contain it as one tag.
@@ -105,8 +105,8 @@ impl Library {
         }
     }
 
-    /// Adds what the other reader knew about an entry, without control characters. An entry without id is identified by its link.
-    /// Only starred and labelled entries keep their text.
+    /// Adds what the other reader knew about an entry, without control characters. An entry without an id is identified by its
+    /// link. Only starred and labelled entries keep their text.
     pub(super) fn add_entry(&mut self, address: &str, mut entry: ElsewhereEntry) {
         if address.is_empty() {
             return;

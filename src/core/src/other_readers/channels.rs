@@ -1,5 +1,5 @@
-//! Reads lists of the video channels that a viewer follows: `subscriptions.csv` of Google Takeout, and the file that `NewPipe`
-//! exports. They contain the page of each channel, from which the address of its feed is derived.
+//! Reads lists of the video channels that a viewer follows: `subscriptions.csv` of Google Takeout, and the export file of
+//! `NewPipe`. They contain the page of each channel, from which the address of its feed is derived.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use crate::feed::discover::feed_address_of;
 use crate::feed::opml::subscription_list::BadOutline;
 use crate::feed::text::{NAME_MAX, one_line};
 
-/// The file of `NewPipe`.
+/// An export file of `NewPipe`.
 #[derive(Deserialize)]
 pub(super) struct NewPipe {
     subscriptions: Vec<NewPipeChannel>,
@@ -23,7 +23,7 @@ struct NewPipeChannel {
     name: String,
 }
 
-/// Reads a file of `NewPipe`. It may also contain channels of sites without known feeds, which are reported.
+/// Reads an export file of `NewPipe`. If it contains channels of sites without known feeds, they are reported.
 pub(super) fn read_newpipe(file: &NewPipe) -> Library {
     let mut library = Library::default();
     for channel in &file.subscriptions {
@@ -32,8 +32,8 @@ pub(super) fn read_newpipe(file: &NewPipe) -> Library {
     library
 }
 
-/// Reads a list from Google Takeout: below a heading in the viewer's language, a line for each channel with its id, page and title.
-/// Returns `None` if the text is not such a list.
+/// Reads a list from Google Takeout. It has a heading in the viewer's language, then a line with the id, page and title of each
+/// channel. Returns `None` if the text is not such a list.
 pub(super) fn read_takeout(text: &str) -> Option<Library> {
     let lines = || (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let (begin, _) = lines().take(2).find(|(_, line)| channel(line).is_some())?;

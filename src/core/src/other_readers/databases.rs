@@ -51,7 +51,7 @@ pub(super) fn read_liferea(database: &Sqlite<'_>) -> Result<Library, InputFlaw> 
     Ok(library)
 }
 
-/// Values of the columns `unread` and `marked`: 0 means read, but also marked.
+/// Values of the columns `unread` and `marked`. In both, 0 means yes: the entry is read, or it is marked.
 const READ: Option<i64> = Some(0);
 const MARKED: Option<i64> = Some(0);
 
@@ -130,14 +130,14 @@ fn time(written: &str) -> Option<DateTime<Utc>> {
     zoned.ok().map(|time| time.to_utc()).or_else(|| plain().map(|time| time.and_utc()))
 }
 
-/// The columns to read, in this order.
+/// The columns that are read, in this order.
 const COLUMNS: [&str; 10] = [
     "feedurl", "guid", "url", "title", "author", "pubDate", "unread", "flags", "deleted", "content",
 ];
 
-/// Reads newsboat's cache: the entries of each feed, by the address of the feed. An entry that was deleted there counts as read. An
-/// entry with any flag counts as starred, and gets a label for each letter among its flags. Only such entries keep their text. The
-/// error is a fragment of a sentence.
+/// Reads the cache of newsboat. Returns the entries by the address of their feed. An entry that was deleted in newsboat counts as
+/// read. An entry with any flag counts as starred, and gets a label for each letter in its flags. Only such entries keep their
+/// text. The error is a fragment of a sentence.
 pub fn read_cache(bytes: &[u8]) -> Result<KnownEntries, InputFlaw> {
     let rows = Sqlite::open(bytes)?.read("rss_item", &COLUMNS)?;
     let rows = rows.ok_or("it has no table of entries, so it is not a cache of newsboat")?;
@@ -216,7 +216,7 @@ pub(super) fn read_rssguard(database: &Sqlite<'_>) -> Result<Library, InputFlaw>
     for [id, service, title, folder, address] in rows(database, "Feeds", columns)? {
         let address = text(&address);
         library.add_feed(&address, some(&text(&title)), &[folder_tag(&folders, &text(&folder))]);
-        // Before version 4.8, articles refer to their feed by the id that its service gave it.
+        // Before version 4.8, articles refer to their feed by the id that the service of the feed assigned.
         addresses.insert(text(&service), address.clone());
         addresses.insert(text(&id), address);
     }

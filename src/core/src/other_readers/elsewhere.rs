@@ -10,7 +10,7 @@ use crate::feed::Entry;
 use crate::feed::identity::identity_hash;
 use crate::history::{Flag, Flags, KeptEntry};
 
-/// Time for which the program waits for the entries of an import.
+/// How long the program waits for the entries of an import.
 const KEPT: TimeDelta = TimeDelta::days(90);
 
 /// An entry as another reader knew it.
@@ -27,7 +27,7 @@ pub struct ElsewhereEntry {
 }
 
 impl ElsewhereEntry {
-    /// Checks whether the user wanted to keep the entry: it is then added with its text if its feed does not contain it.
+    /// Checks whether the user wanted to keep the entry. If its feed does not contain such an entry, it is added with its text.
     pub const fn is_kept(&self) -> bool {
         self.is_starred || !self.labels.is_empty()
     }
@@ -47,8 +47,8 @@ pub struct SeenElsewhere {
     undone: BTreeSet<i64>,
 }
 
-/// Hashes of what identifies an entry, in descending order of reliability: its id, its link, its title with its date. 0 means
-/// missing.
+/// Hashes of the properties that identify an entry, in descending order of reliability: its id, its link, and its title with its
+/// date. 0 means that the property is missing.
 type Marks = [u64; 3];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ impl SeenEntry {
 }
 
 impl SeenElsewhere {
-    /// Notes entries. If there are several copies of an entry, a copy that was read, starred or labelled is used.
+    /// Notes entries. If an entry occurs several times, the occurrence that was read, starred or labelled counts.
     pub fn new(entries: &[ElsewhereEntry], now: DateTime<Utc>) -> Self {
         let noted = entries.iter().map(|it| SeenEntry {
             marks: marks_of_entry(&it.entry),
@@ -81,7 +81,7 @@ impl SeenElsewhere {
             import: now.timestamp_micros(),
         });
         let mut entries: Vec<SeenEntry> = noted.collect();
-        // The last copy is used.
+        // The last occurrence counts, so sort marked ones to the end.
         entries.sort_by_key(|it| it.is_read || it.is_starred || !it.labels.is_empty());
         Self { noted_at: now, entries, undone: BTreeSet::new() }
     }
@@ -121,7 +121,7 @@ impl SeenElsewhere {
         numbered.filter(|(_, entry)| !self.undone.contains(&entry.import))
     }
 
-    /// Returns the numbers of read and of starred entries that the program waits for.
+    /// Returns the number of read entries and the number of starred entries that the program waits for.
     pub fn counts(&self) -> (usize, usize) {
         let count = |is: fn(&SeenEntry) -> bool| self.waiting().filter(|(_, it)| is(it)).count();
         (count(|it| it.is_read), count(|it| it.is_starred))
@@ -137,8 +137,8 @@ impl SeenElsewhere {
         now.signed_duration_since(self.noted_at) > KEPT
     }
 
-    /// Removes the entries that have arrived, and returns what was known about them, by the number of the entry here. First the ids
-    /// of all entries are compared, then links, then titles with dates. An entry whose id matches is therefore never assigned to
+    /// Removes the entries that have arrived. Returns what was known about them, by the number of the entry here. Compares the
+    /// ids of all entries first, then links, then titles with dates. An entry whose id matches is therefore never assigned to
     /// another entry with the same link.
     pub fn take<'k>(
         &mut self,
@@ -175,9 +175,9 @@ impl SeenElsewhere {
 /// What another reader knew about an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// It was read.
+    /// Whether it was read.
     pub is_read: bool,
-    /// It was starred.
+    /// Whether it was starred.
     pub is_starred: bool,
     /// Its labels.
     pub labels: Vec<String>,
@@ -190,8 +190,8 @@ impl Seen {
         if self.is_starred { read.with(Flag::Starred, true) } else { read }
     }
 
-    /// Sets the marks of an entry that is new here. It becomes unread if it was not read there, even if it came from an archive and
-    /// so counted as read.
+    /// Sets the marks of an entry that is new here. If it was not read in the other reader, it becomes unread, even if it came
+    /// from an archive and therefore counted as read.
     pub const fn set_on_new(&self, flags: Flags) -> Flags {
         let flags = self.added_to(flags);
         if self.is_read { flags } else { flags.with(Flag::Read, false) }
@@ -211,7 +211,7 @@ fn marks_of(
 ) -> Marks {
     let hash = |text: &str| if text.is_empty() { 0 } else { identity_hash(text) };
     let link = link.unwrap_or_default().trim();
-    // Ignore the scheme, because the other reader may have used `http` instead of `https`, or the reverse.
+    // Ignore the scheme, because one side may have used `http` and the other one `https`.
     let link = link.split_once("://").map_or(link, |(_, address)| address);
     let dated =
         title.zip(date).map(|(title, date)| format!("{}\n{}", title.trim(), date.timestamp()));
@@ -267,7 +267,7 @@ mod tests {
         ];
         let mut seen = SeenElsewhere::new(&noted, at(0));
         let met = [
-            // It has the link of the other entry, but the id of the first.
+            // This entry has the link of the second entry, but the id of the first.
             kept("1", "https://a.example/2", "1", 0),
             kept("other", "https://a.example/2", "2", 0),
             kept("third", "https://b.example/", "three", 3),

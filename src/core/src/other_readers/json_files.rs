@@ -1,5 +1,5 @@
-//! Reads JSON files: lists of entries in the format of Google Reader, which other services also write, the files of feedr and
-//! `NewPipe`, and the JSON Feed of `backissue export`.
+//! Reads JSON files: lists of entries in the format of Google Reader, which other services also write; the files of feedr and
+//! `NewPipe`; and the JSON Feed of `backissue export`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::library::Library;
 use crate::feed::opml::subscription_list::OpmlFlaw;
 use crate::feed::{Entry, Origin, parse};
 
-/// Ends of the categories that Google Reader uses as marks.
+/// Suffixes of the categories that Google Reader uses as marks.
 const STARRED: &str = "/state/com.google/starred";
 const READ: &str = "/state/com.google/read";
 
@@ -72,7 +72,7 @@ struct FeedrCategory {
     feeds: Vec<String>,
 }
 
-/// Reads a file. Returns `None` if it has no known format.
+/// Reads a file. Returns `None` if its format is not known.
 pub(super) fn read(bytes: &[u8]) -> Option<Library> {
     if let Ok(Exported { items }) = serde_json::from_slice(bytes) {
         return Some(read_exported(bytes, items));
@@ -127,7 +127,7 @@ fn read_stream(stream: &Stream) -> Library {
         let contents = ["/content/content", "/summary/content"];
         let first = |paths: [&str; 2]| paths.iter().find_map(|path| some(text(path)));
         let entry = Entry {
-            // The id that Google Reader gave the entry means nothing elsewhere.
+            // Other services do not know the id that Google Reader assigned to the entry.
             id: text("/guid").to_owned(),
             title: some(text("/title")),
             link: first(links),

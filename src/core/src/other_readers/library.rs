@@ -14,7 +14,7 @@ pub struct Library {
     pub entries: KnownEntries,
     /// The configuration of newsboat.
     pub config: NewsboatConfig,
-    /// `true` if this program wrote the file, in which addresses lack their secrets.
+    /// Whether this program wrote the file. Addresses in such a file lack their secrets.
     pub is_outgoing: bool,
 }
 
@@ -25,6 +25,6 @@ pub struct MovedFilter {
     pub action: Action,
     /// Address of the feed to which the filter is limited.
     pub feed: Option<String>,
-    /// Query that entries must meet.
+    /// Query that an entry must match.
     pub query: String,
 }

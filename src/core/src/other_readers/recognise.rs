@@ -5,8 +5,8 @@ use super::sqlite::Sqlite;
 use super::{channels, databases, json_files, state_file};
 use crate::InputFlaw;
 
-/// Reads the file of another reader or of `backissue export --state`. Databases are recognised by their tables, JSON and lists of
-/// channels by their structure. Returns `None` if the file is none of these. The error is a fragment of a sentence.
+/// Reads a file of another reader or of `backissue export --state`. Databases are recognised by their tables, JSON files and
+/// lists of channels by their structure. Returns `None` if the format is not known. The error is a fragment of a sentence.
 pub fn read(bytes: &[u8]) -> Result<Option<Library>, InputFlaw> {
     if Sqlite::is_database(bytes) {
         return read_database(bytes).map(Some);

@@ -1,8 +1,8 @@
 //! Reads the tables of an `SQLite` database file (its format: <https://www.sqlite.org/fileformat2.html>).
 //!
-//! Reads only what an import needs: tables with row ids. [`with_log`] adds changes that are only in the write-ahead log, because a
-//! program did not close its database. Any damage is an error. No file can make this code loop forever or use more memory than the
-//! size of the files.
+//! Only supports what an import needs: tables with row ids. If a program did not close its database, recent changes are only in
+//! the write-ahead log; [`with_log`] adds them. Any damage is an error. No file can make this code loop forever or use more
+//! memory than the size of the files.
 
 /// Size of the header of the first page, in bytes.
 const HEADER: usize = 100;
@@ -14,7 +14,7 @@ const INTERIOR: u8 = 0x05;
 /// First words of a table constraint, which is not a column.
 const CONSTRAINTS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
 
-/// First bytes of a rollback journal of an interrupted change. The change would have to be rolled back before the database is read.
+/// First bytes of a rollback journal of an interrupted change, which would have to be rolled back before the database is read.
 const JOURNAL: &[u8] = &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// Lengths in bytes of the header of a write-ahead log, and of the header of each page in it.
 const LOG_HEADER: usize = 32;

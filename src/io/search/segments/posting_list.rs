@@ -190,7 +190,7 @@ fn check_bitmap(bits: &[u8], limit: u32) -> Option<()> {
     (before.checked_add(top)? < limit).then_some(())
 }
 
-/// Returns the bits from an offset on, at least [`LOADED_BITS`] of them; zeros follow after the end.
+/// Returns the bits that start at an offset, at least [`LOADED_BITS`] of them. Bits beyond the end of `bytes` are zero.
 #[inline]
 fn load(bytes: &[u8], bit: usize) -> u64 {
     let at = bit / 8;
@@ -239,14 +239,14 @@ fn each_of_gaps(bits: &[u8], fixed: u32, limit: u32, mut each: impl FnMut(u32)) 
     }
 }
 
-/// Checks whether only the padding of the last byte is left after a bit offset.
+/// Checks whether only padding is left in the last byte after a bit offset.
 #[cold]
 fn is_over(bits: &[u8], at: usize) -> bool {
     let left = bits.len().saturating_mul(8).saturating_sub(at);
     left < 8 && load(bits, at) == 0
 }
 
-/// Reads the upper part of a gap, of any length. Returns `None` if it does not end.
+/// Reads the upper part of a gap, however long it is. Returns `None` if it does not end or is too large.
 #[cold]
 fn long_upper(bits: &[u8], at: &mut usize) -> Option<u64> {
     let mut upper = 0_u64;

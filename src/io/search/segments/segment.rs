@@ -51,7 +51,7 @@ pub(in crate::io::search) enum SegmentError {
 
 impl From<std::io::Error> for SegmentError {
     fn from(error: std::io::Error) -> Self {
-        // The size of the file was checked before, so it was cut off since.
+        // The size of the file was checked earlier, so the file was cut off since then.
         if error.kind() == ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Io(error) }
     }
 }
@@ -161,7 +161,7 @@ impl Segment {
         self.first_terms.get(group.first_from..group.first_to).unwrap_or_default()
     }
 
-    /// Returns the entries of the segment; an entry's ordinal is its index.
+    /// Returns the entries of the segment. The index of an entry is its ordinal.
     pub(in crate::io::search) fn entries(&self) -> &[IndexedEntry] {
         &self.entries
     }

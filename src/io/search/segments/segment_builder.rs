@@ -30,7 +30,7 @@ pub(in crate::io::search) struct SegmentBuilder {
     log: WordLog,
 }
 
-/// A word in a field. Keep it at 32 bytes, because a builder spends much of its time loading records from memory.
+/// A word in a field. Keep its size at 32 bytes, because a builder spends much of its time loading records from memory.
 #[derive(Debug, Clone, Copy)]
 struct Record {
     /// The parts of a [`PackedWord`].

@@ -134,7 +134,7 @@ fn a_segment_holds_what_was_added() {
         let segment = opened(&bytes);
         assert_eq!(segment.bytes_on_disk(), bytes.len() as u64);
         assert_holds(&segment, &model);
-        // The hash table has another seed now.
+        // This builder has another seed for its hash table.
         assert_eq!(built(&model), bytes);
     }
 }
@@ -325,7 +325,7 @@ fn wrong_bytes_with_right_checksums_do_no_harm() {
         }
         let Ok(segment) = Segment::open(file_of(&with_right_checksums(other))) else { continue };
         opened += 1;
-        // The answers do not matter.
+        // Any answer is fine; it only must not panic.
         for field in FIELDS {
             segment.word(field, "a").ok();
             segment.prefix(field, "").ok();

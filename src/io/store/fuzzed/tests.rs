@@ -87,7 +87,7 @@ fn damaged_numbers_are_replaced_and_none_is_given_twice() {
     ] {
         store.put(TableName::Facts, key, bytes.clone()).unwrap();
         store.numbers = None;
-        // Both rounds have the same time, so only the other record shows which numbers were given.
+        // Both calls use the same time, so only the other record can show which numbers were given before.
         assert!(give(&mut store), "{bytes:?}");
         let after = numbers(&mut store);
         assert!(after.is_disjoint(&given), "{bytes:?}: {after:?}");

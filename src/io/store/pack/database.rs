@@ -38,8 +38,8 @@ const NOTE: &[u8] = b"pack";
 const OF_PACK: &str = "of-pack";
 /// Maximum size in bytes of a file without a valid frame that may come from an interrupted first write.
 const TORN_MAX: u64 = 4_096;
-/// Number of attempts to open a file of sled while it is locked or while the process has too many open files. sled releases its
-/// lock a moment after it is closed.
+/// Number of attempts to open a file of sled while the file is locked or while the process has too many open files. sled releases
+/// its lock shortly after it was closed.
 const TRIES: u32 = 100;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -304,7 +304,7 @@ impl Database {
         Ok(())
     }
 
-    /// Returns the file that must be synced to make everything that was written durable. Call [`Self::was_synced`] after the sync.
+    /// Returns the file to sync so that everything written so far becomes durable. Call [`Self::was_synced`] after the sync.
     pub(in crate::io::store) fn begin_sync(&mut self) -> Arc<File> {
         self.ordered = Some(self.pack.end);
         Arc::clone(&self.pack.file)
@@ -322,7 +322,8 @@ impl Database {
         self.pack.cut(self.pack.synced).ok();
     }
 
-    /// Has sled's files filled again when the database is opened next, because they are damaged or may differ from the pack.
+    /// Marks sled's files as damaged or possibly different from the pack, so that they are filled again when the database is
+    /// opened next.
     pub(in crate::io::store) const fn distrust(&mut self) {
         self.is_wrong = true;
     }
@@ -357,7 +358,7 @@ impl Database {
         self.pack.end.saturating_add(self.db.size_on_disk().unwrap_or(0))
     }
 
-    /// Returns the length of the pack and the number of its bytes that are still needed.
+    /// Returns the length of the pack and the number of its bytes that are still needed, both in bytes.
     pub(in crate::io::store) fn pack_bytes(&self) -> Result<(u64, u64), StoreError> {
         let mut live = 0_u64;
         for table in &self.tables {
@@ -370,7 +371,7 @@ impl Database {
         Ok((self.pack.end, live))
     }
 
-    /// Stores the note in sled that it has all records of the pack, unless it may differ from the pack.
+    /// Stores in sled the note that it has all records of the pack, unless sled may differ from the pack.
     fn close(&mut self) -> Result<(), StoreError> {
         // Another store may be at the path now. sled's files of this store are filled again when it is opened next.
         if self.only_reads() || self.check_place().is_err() {
@@ -390,7 +391,8 @@ impl Database {
             self.pack.file.sync_data()?;
         }
         self.db.flush()?;
-        // sled does not sync its files, and the note must not reach the disk before the records that it is about.
+        // sled does not sync its files. Sync them first, so that the note never reaches the disk before the records that it
+        // confirms.
         File::open(self.index.join("db"))?.sync_data()?;
         self.db.insert(NOTE, &note(&self.pack))?;
         self.db.flush()?;
@@ -424,7 +426,7 @@ pub(in crate::io::store) fn is_of_pack(index: &Path) -> bool {
     index.join(OF_PACK).exists()
 }
 
-/// Where the value of a record is that is recovered from a damaged pack.
+/// Location of the value of a record that is recovered from a damaged pack.
 #[derive(Debug, Clone)]
 enum Place {
     /// In the pack: its position and its length in bytes.
@@ -443,8 +445,8 @@ pub(in crate::io::store) struct SoundRecords {
 }
 
 impl SoundRecords {
-    /// Reads the pack of a data folder. If sled's note is about the whole pack, or about a longer pack whose end is now missing,
-    /// small records are taken from sled. If the pack itself is missing, only these are read.
+    /// Reads the pack of a data folder. Small records are taken from sled if its note covers the whole pack, or a longer pack
+    /// whose end is now missing. If the pack itself is missing, only the records in sled are read.
     pub(in crate::io::store) fn read(data: &Path) -> Result<Self, StoreError> {
         let pack = match Pack::open(&data.join(PACK), false) {
             Ok(pack) => pack,
@@ -508,7 +510,7 @@ impl SoundRecords {
         self.records.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no records.
     pub(in crate::io::store) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }

@@ -69,7 +69,7 @@ impl FrameBuilder {
         true
     }
 
-    /// Returns whether it holds no change.
+    /// Returns whether the frame contains no change.
     pub(super) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -118,8 +118,8 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads a head. Returns `None` if the bytes are not a head. Only together with its directory can it be verified
-    /// ([`Self::is_sound`]).
+    /// Reads a head. Returns `None` if the bytes are not a head. Use [`Self::is_sound`] to verify it, which also needs the
+    /// directory.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let four = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u32::from_le_bytes(*it));
         let eight = |at: usize| bytes.get(at..)?.first_chunk().map(|it| u64::from_le_bytes(*it));
@@ -150,7 +150,7 @@ pub(super) struct FrameChange<'f> {
     /// Number of the table.
     pub(super) table: u8,
     pub(super) key: &'f [u8],
-    /// Place of the value in the frame, and its length; `None` removes the record.
+    /// Position of the value in the frame, and its length, in bytes; `None` removes the record.
     pub(super) value: Option<(u64, u32)>,
     /// CRC-32 of the value.
     pub(super) sum: u32,
@@ -174,7 +174,7 @@ pub(super) fn changes(directory: &[u8]) -> impl Iterator<Item = FrameChange<'_>>
     })
 }
 
-/// Size in bytes from which a frame of a stream is written.
+/// Size in bytes at which a frame of a stream is complete and is written.
 const FRAME_BYTES: usize = 256 * 1024;
 /// Maximum length in bytes of a directory or a value in a stream. A longer one is damaged.
 const READ_MAX: u64 = 512 * 1024 * 1024;

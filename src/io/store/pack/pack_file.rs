@@ -32,9 +32,9 @@ pub(super) struct Pack {
     pub(super) is_known: bool,
     /// Length of the valid part in bytes. The next frame begins there.
     pub(super) end: u64,
-    /// Bytes that are known to be synced.
+    /// Number of bytes that are known to be synced.
     pub(super) synced: u64,
-    /// The last synced bytes, to recognise the pack.
+    /// The end of the synced part, by which the pack is recognised.
     pub(super) synced_end: SyncedEnd,
 }
 
@@ -46,7 +46,7 @@ pub(super) type Places = BTreeMap<(TableName, Vec<u8>), (u64, u32)>;
 pub(in crate::io::store) struct Scanned {
     /// Length in bytes of the part to keep. What follows it was never synced, and is damaged or incomplete.
     pub(super) end: u64,
-    /// Synced parts in which no frame can be read.
+    /// Ranges of bytes in the synced part in which no frame can be read.
     pub(in crate::io::store) gaps: Vec<Range<u64>>,
     /// Number of values that do not match their checksums.
     pub(in crate::io::store) unsound: usize,
@@ -170,7 +170,7 @@ impl Pack {
             }
             at = place.saturating_add(head.length());
         }
-        // The end of the synced part is damaged.
+        // The end of the synced part is damaged or missing.
         if at < synced {
             scanned.gaps.push(at..synced);
         }
@@ -309,7 +309,7 @@ impl Pack {
     }
 }
 
-/// Checks whether a path leads to an open file.
+/// Checks whether a path leads to this open file.
 pub(in crate::io::store) fn is_at(file: &File, path: &Path) -> bool {
     let ids = |found: fs::Metadata| (found.dev(), found.ino());
     let found = fs::metadata(path).and_then(|found| Ok((ids(found), ids(file.metadata()?))));
@@ -343,7 +343,7 @@ impl SyncThread {
         self.orders.send(file).is_ok()
     }
 
-    /// Ends the thread after the sync under way.
+    /// Waits for the sync in progress and ends the thread.
     pub(in crate::io::store) fn end(self) {
         drop(self.orders);
         self.thread.join().ok();

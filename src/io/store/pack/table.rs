@@ -94,7 +94,7 @@ tables! {
     Syncs = 19, "syncs";
 }
 
-/// Changes of a table, in order. The last change of a record wins.
+/// Changes of a table, in order. If several change the same record, the last one takes effect.
 #[derive(Debug, Clone, Default)]
 pub(in crate::io::store) struct Batch(Vec<(Vec<u8>, Option<Vec<u8>>)>);
 
@@ -139,7 +139,7 @@ impl Deref for Value {
     }
 }
 
-/// Where a value is.
+/// How sled stores a value: the value itself, or its position in the pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StoredRecord<'v> {
     Inline(&'v [u8]),
@@ -238,8 +238,8 @@ impl Table {
         self.tree.is_empty()
     }
 
-    /// Returns all records, in order of their keys. There is no way back: in sled it contains a key of a mebibyte, which would be
-    /// part of the program.
+    /// Returns all records, in order of their keys. The iterator cannot run backwards, because sled's code for that would add a
+    /// key of a mebibyte to the program.
     pub(in crate::io::store) fn iter(&self) -> impl Iterator<Item = Result<Pair, StoreError>> {
         self.tree.iter().map(|pair| self.pair(pair))
     }

@@ -1,5 +1,5 @@
-//! Caches of the store: the fields of entries that lists show, because consecutive rows of a list can come from as many different
-//! records, and the results of text tests in searches.
+//! Caches of the store: the fields of entries that lists show, because each row of a list may come from a different record, and
+//! the results of text tests in searches.
 
 use std::collections::BTreeMap;
 
@@ -59,13 +59,13 @@ pub(in crate::io::store) type EntryRecord = (FeedKey, u32);
 
 type Entries = Box<[Option<ListedEntry>]>;
 
-/// A cache of the records that were read last.
+/// A cache of the most recently used records.
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
-    /// Hashes of the links of the entries in each record, 0 for an entry without a link. A record takes 128 bytes.
+    /// Hashes of the links of the entries in each record, 0 for an entry without a link. They take 128 bytes for each record.
     links: BTreeMap<EntryRecord, Box<[u32]>>,
-    /// Number of accesses so far. It shows which records were not used for the longest time.
+    /// Number of accesses so far, which gives the order in which records were used.
     clock: u64,
 }
 

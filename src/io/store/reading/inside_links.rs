@@ -1,5 +1,5 @@
-//! Which entries of the last days link to which pages in their texts, so that lists can show one story once. The hashes of the links
-//! are written together with the entries, so that no list reads texts.
+//! The pages to which the texts of recent entries link, so that lists can show a story once that several feeds report. The hashes
+//! of the links are written together with the entries, so that lists need not read texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use crate::io::store::error::StoreError;
 use crate::io::store::handle::{Store, feed_bytes};
 use crate::io::store::pack::{Batch, TableName};
 
-/// Start of the keys of the links of a feed among the facts.
+/// Prefix of the keys of link records in the table of facts.
 const INSIDE_KEY: &[u8] = b"inside";
-/// The key of the pages that do not show a common story, among the facts.
+/// Key of the pages to which entries may link without being the same story, in the table of facts.
 pub(in crate::io::store) const APART_KEY: &[u8] = b"apart";
-/// Age from which the links of an entry are not kept, in seconds: a week.
+/// Age in seconds from which the links of an entry are no longer kept: a week.
 const KEPT_SECONDS: i64 = 7 * 86_400;
-/// Maximum number of entries of a feed whose links are kept, the newest ones.
+/// Maximum number of entries of a feed whose links are kept. The newest are kept.
 const ENTRIES_MAX: usize = 100;
-/// Maximum number of pages that do not show a common story.
+/// Maximum number of pages to which entries may link without being the same story.
 const APART_MAX: usize = 2_000;
 
 /// Returns the key of the links of a feed.
@@ -54,7 +54,7 @@ impl Store {
             None => self.links_of(&inside_key(feed))?,
         };
         let before = kept.len();
-        // An entry without a body here keeps its text, and so its links.
+        // The text of an entry without a body in this change stays as it is, and so do its links.
         let has_text = |seq: &u32| entries.get(seq).is_some_and(|entry| entry.body.is_some());
         kept.retain(|one| one.listed >= since && !has_text(&one.seq));
         if fresh.is_empty() && kept.len() == before {
@@ -94,7 +94,8 @@ impl Store {
         Ok(self.inside.get_or_insert_default())
     }
 
-    /// Removes unread entries from the open list that link to the same page as an earlier entry of another feed, and notes them with it.
+    /// Removes unread entries from the open list that link to the same page as an earlier entry of another feed. Their keys are
+    /// kept with that entry.
     pub(super) fn fold_inside(&mut self, query: &ListQuery) -> Result<(), StoreError> {
         self.folded_inside.clear();
         if query.join.is_none() || self.order.len() > JOINED_MAX {
@@ -102,7 +103,7 @@ impl Store {
         }
         let mut apart = self.apart()?;
         apart.extend(&query.apart);
-        // Only unread entries share a row, so that none is hidden below one that was read.
+        // Only unread entries share a row, so that no unread entry is hidden below one that was read.
         let mut listed = BTreeSet::new();
         for key in self.order.clone().into_iter().filter_map(RowKey::entry) {
             if self.flags(key)?.is_unread() {
@@ -114,7 +115,7 @@ impl Store {
         let of_fold =
             folds.flat_map(|(shown, fold)| fold.entries.iter().map(move |key| (*key, *shown)));
         let shown_as: BTreeMap<EntryKey, EntryKey> = of_fold.collect();
-        // In the order by rarity, the row takes the place of its entry whose feed publishes most rarely.
+        // If the list is ordered by rarity, the row takes the place of the entry whose feed publishes least often.
         let takes_first = query.rare.is_some();
         let mut placed = BTreeSet::new();
         self.order.retain_mut(|row| {
@@ -134,7 +135,8 @@ impl Store {
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Remembers that entries which link to these pages are not the same story, or forgets it if it is known.
+    /// Notes that entries with these links are not the same story. If that is already noted for all of these links, removes the
+    /// note.
     pub(in crate::io::store) fn keep_apart(
         &mut self,
         links: &BTreeSet<u64>,

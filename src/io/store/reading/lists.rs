@@ -1,5 +1,5 @@
-//! Lists of entries: their order, and the rows around a place. Also reads entries with their texts, and finds the entries that a
-//! mark would change.
+//! Lists of entries: their order, and the rows around a position. Also reads entries with their texts, and finds the entries that
+//! a mark would change.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,8 +121,8 @@ impl Store {
         Ok(opened)
     }
 
-    /// Returns the first position in the list that has this date or comes after it in the order of the list, otherwise the last
-    /// position.
+    /// Returns the position of the first row that has this date or comes after it in the order of the list, or the last position
+    /// if there is no such row.
     fn place_of(&mut self, date: DateTime<Utc>) -> Result<Option<usize>, StoreError> {
         let (mut from, mut to) = (0, self.order.len());
         let mut newest_first = true;
@@ -158,7 +158,7 @@ impl Store {
         }
     }
 
-    /// Returns the place of the next entry of a kind in the list.
+    /// Returns the position of the next entry of a kind in the list.
     fn find_next(&mut self, seek: Seek) -> Result<Option<usize>, StoreError> {
         let mut place = seek.from;
         while let Some(&key) = self.order.get(place) {
@@ -424,7 +424,7 @@ impl Store {
 }
 
 impl Store {
-    /// Returns the entries of the portion for a day, each with its date. The first call on a day chooses and stores it.
+    /// Returns the entries of today's reading for a day, each with its date. The first call on a day chooses and stores them.
     fn portion(
         &mut self,
         wanted: PortionWanted,
@@ -465,7 +465,7 @@ impl Store {
         Ok(stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Counts the unread entries in the portion of a day; none if it was not chosen yet.
+    /// Counts the unread entries in today's reading for a day, or 0 if it was not chosen yet.
     pub fn unread_in_portion(&mut self, day: i32) -> Result<u32, StoreError> {
         let portion = self.stored_portion()?;
         let mut unread = 0;
@@ -475,8 +475,8 @@ impl Store {
         Ok(unread)
     }
 
-    /// Finds which entries are not ordered by how often their feeds publish: those that are read and were read before the list was
-    /// opened, and those of quiet feeds.
+    /// Finds the entries that are not ordered by how often their feeds publish: entries that were already read when the list was
+    /// opened, and entries of quiet feeds.
     fn find_unranked(
         &mut self,
         entries: &[(i64, EntryKey)],
@@ -495,8 +495,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes entries from the open list that are the same article as an earlier entry. Returns them by the entry that remains.
-    /// Lists of a single feed and lists of more than [`JOINED_MAX`] rows are not changed.
+    /// Removes entries from the open list that are the same article as an earlier entry. Returns them by the entry that stays in
+    /// the list. Lists of a single feed and lists of more than [`JOINED_MAX`] rows are not changed.
     pub(super) fn join(
         &mut self,
         by: Option<&JoinBy>,
@@ -539,8 +539,8 @@ impl Store {
         Ok(joined)
     }
 
-    /// Returns the hashes of the links that several feeds have, each in exactly one entry of the open list. A link that a feed
-    /// gives to several entries does not identify an article.
+    /// Returns the hashes of the links that several feeds have, each in exactly one entry of the open list. A link that appears
+    /// in several entries of a feed does not identify an article.
     fn shared_links(&mut self) -> Result<BTreeSet<u32>, StoreError> {
         let mut feeds: BTreeMap<u32, Vec<FeedKey>> = BTreeMap::new();
         let entries: Vec<EntryKey> = self.order.iter().filter_map(|row| row.entry()).collect();
@@ -594,7 +594,8 @@ fn with_gaps(entries: &[(i64, EntryKey)], gaps: &[GapMark]) -> Vec<RowKey> {
 }
 
 impl Store {
-    /// Reads an entry with everything that the reader pane shows. The inner error is a sentence for an entry whose record is lost.
+    /// Reads an entry with everything that the reader pane shows. If the record of the entry is lost, the inner error is a
+    /// sentence for the user.
     pub fn read_entry(&mut self, key: EntryKey) -> Result<Result<LoadedEntry, String>, StoreError> {
         let (found, body) = (self.entry(key)?, self.body(key)?);
         let Some((kept, flags)) = found else {
@@ -637,7 +638,7 @@ pub struct MarkPlan {
     pub fitting: usize,
     /// Entries that the mark would change.
     pub changing: Vec<EntryKey>,
-    /// Whether all selected entries that would change count as read only because they came from history, and were never opened.
+    /// Whether all entries that would change were never opened, and count as read only because they came from history.
     pub all_from_history: bool,
 }
 

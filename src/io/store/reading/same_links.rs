@@ -11,8 +11,8 @@ use backissue_core::feed::identity::identity_hash;
 use backissue_core::history::{EntryKey, FeedKey, Flags};
 use backissue_core::search::{NEAR_SECONDS, article_address};
 
-/// Maximum number of entries for which entries with the same link are searched, and maximum number of rows in a list that joins
-/// entries of the same article, because the records of all these entries must be read.
+/// Maximum number of entries for which entries with the same link are searched, and of rows in a list that joins entries of the
+/// same article. The limit exists because the records of all these entries must be read.
 pub(super) const JOINED_MAX: usize = 20_000;
 
 /// An entry with a link that entries of other feeds may have too.

@@ -1,7 +1,7 @@
-//! Answers searches: the index finds the entries that contain the words, and the rows decide which of these are wanted.
+//! Answers searches: the index finds the entries that contain the words, and their rows decide which of them are shown.
 //!
-//! The texts of entries decide what the index cannot: whether the words of a phrase follow each other, and whether a part of a
-//! word, a link or a regular expression matches.
+//! What the index cannot decide is decided by the texts of entries: whether the words of a phrase follow each other, and whether
+//! a part of a word, a link or a regular expression matches.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ use crate::io::store::pack::TableName;
 
 /// The key of the saved searches in the table of facts.
 pub(in crate::io::store) const SAVED_KEY: &[u8] = b"searches";
-/// Maximum number of entries in a ranked list. Nobody reads a longer list to its end, and one more word in the query shortens it.
+/// Maximum number of entries in a ranked list. Nobody reads a longer list to its end; another word in the query makes it shorter.
 const RANKED_MAX: usize = 1000;
-/// Bonus of the newest hit: its score is multiplied by one plus this number.
+/// The score of the newest hit is multiplied by one plus this number.
 const NEWEST_WEIGHT: f32 = 0.3;
-/// Age, counted from the newest hit, at which the bonus is half as large, in seconds.
+/// Age in seconds, counted from the newest hit, at which this bonus is half as large.
 const HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
 /// Maximum number of characters of a text from which a snippet is taken.
 const SNIPPET_TEXT_CHARS: usize = 100_000;
@@ -199,9 +199,9 @@ impl Store {
         condition.judge(&mut |leaf| match leaf {
             Leaf::Text(test) => known(test),
             Leaf::Name(test) => Some(self.filters.has_label(key, test)),
-            // It was replaced by feeds when the query was prepared.
+            // When the query was prepared, this test was replaced by a test of feeds.
             Leaf::Rate(_) => None,
-            // Any time will do, because ages were replaced by instants when the query was prepared.
+            // The time has no effect, because ages were replaced by instants when the query was prepared.
             Leaf::Row(test) => {
                 Some(test.holds(key.feed, row.flags, row.listed, DateTime::UNIX_EPOCH))
             }

@@ -41,7 +41,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns those of the `among` newest entries of a feed that are unread and link to a page that is not stored, with the
+    /// Among the `among` newest entries of a feed, returns those that are unread and link to a page that is not stored, with the
     /// addresses of the pages. A page that could not be fetched counts as stored.
     pub fn without_page(
         &mut self,
@@ -60,7 +60,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the texts of those of the newest entries of a feed that are unread, newest first, up to [`TEXT_BYTES_MAX`] in total.
+    /// Returns the texts of the unread ones among the newest entries of a feed, newest first, up to [`TEXT_BYTES_MAX`] in total.
     pub fn unread_texts(&mut self, wanted: TextsWanted) -> Result<Vec<PicturedText>, StoreError> {
         let TextsWanted { feed, among, pages } = wanted;
         let (mut texts, mut bytes) = (Vec::new(), 0_usize);
@@ -81,7 +81,7 @@ impl Store {
         Ok(texts)
     }
 
-    /// Returns those of the `among` newest entries of a feed that are unread, newest first, with the addresses of their pages.
+    /// Returns the unread ones among the `among` newest entries of a feed, newest first, with the addresses of their pages.
     fn newest_unread(
         &mut self,
         feed: FeedKey,
@@ -147,13 +147,13 @@ impl Store {
 const DELTA: u16 = 226;
 
 impl Store {
-    /// Returns the publication times of a feed; the default if none were stored.
+    /// Returns the publication times of a feed, or the default if none are stored.
     pub fn publications(&self, feed: FeedKey) -> Result<Publications, StoreError> {
         let bytes = self.rhythms.get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
     }
 
-    /// Counts the shown entries of a feed by month and source; those whose records cannot be read are left out.
+    /// Counts the shown entries of a feed by month and source. Entries whose records cannot be read are left out.
     pub fn month_counts(&self, feed: FeedKey, zone: Tz) -> Result<MonthCounts, StoreError> {
         let rows = self.read_rows(feed)?;
         let shown = (0_u32..).zip(rows).filter(|(_, row)| row.flags.is_shown());

@@ -35,7 +35,7 @@ impl Store {
         Ok(self.load_subscriptions()?.saved)
     }
 
-    /// Returns all subscriptions, with a sentence for each that cannot be read completely.
+    /// Returns all subscriptions, and a sentence for each one that cannot be read completely.
     pub fn load_subscriptions(&self) -> Result<LoadedSubscriptions, StoreError> {
         self.load_where(|record| record.ended.is_none())
     }

@@ -1,7 +1,7 @@
 //! A read-only view of rows and texts for threads other than the store thread.
 //!
-//! The view may lag behind a batch that is being written. The store thread reports feeds that have changed, so that their entries
-//! can be read again. While the store is being opened again, reading waits.
+//! The view may lag behind a batch that is being written. The store thread reports changed feeds, so that their entries can be
+//! read again. While the store is being reopened, readers wait.
 //!
 //! The view is also used to find the entries that a filter matches.
 
@@ -80,7 +80,7 @@ impl Texts {
         rows.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Returns entries of a feed with their texts, by number; what cannot be read is left out.
+    /// Returns entries of a feed with their texts, by sequence number. Entries that cannot be read are left out.
     pub fn read(
         &self,
         feed: FeedKey,
@@ -126,7 +126,8 @@ pub struct RuleHits {
 }
 
 impl Texts {
-    /// Finds all entries that a filter matches. Calls `goes_on` from time to time, and returns `None` if it returned false.
+    /// Finds all entries that a filter matches. Calls `goes_on` from time to time, and returns `None` as soon as it returns
+    /// `false`.
     pub fn hits(
         &self,
         rule: &EntryFilter,

@@ -16,14 +16,14 @@ use crate::io::store::pack::frame::{FrameWriter, MAGIC, Record, StreamFault, rea
 use crate::io::store::pack::{Table, TableName};
 use crate::io::system::system_words;
 
-/// Key of the note in a backup without texts that the texts are missing. The store that is restored from the backup removes the
-/// note.
+/// Key of the note, in a backup without texts, that texts are missing. When the store restored from this backup is opened, it
+/// removes the note.
 pub(in crate::io::store) const TEXTS_LOST: &[u8] = b"texts_lost";
 /// Key of the configuration in its table.
 const CONFIGURATION_KEY: &[u8] = b"config";
-/// The order in which tables are read, because the store may be written in the meantime. Tables that refer to records are read
-/// before those records, so that each reference has its record. Subscriptions are read last, so that the number of a feed whose
-/// records were read is not used again.
+/// The order in which tables are read. It matters because the store may be written in the meantime: tables that refer to records
+/// are read before these records, so that each reference has its record. Subscriptions are read last, so that the number of a
+/// feed whose records were read is not used again.
 const READ_ORDER: [TableName; 19] = [
     TableName::Facts,
     TableName::Configuration,
@@ -66,7 +66,7 @@ pub fn is_backup(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
 
-/// A view of the whole store for another thread. Changes that are made in the meantime may or may not be included.
+/// A view of the whole store for another thread. Changes made while a backup is written may or may not be included.
 #[derive(Debug)]
 pub struct BackupSource {
     tables: Vec<Table>,
@@ -117,7 +117,7 @@ impl BackupSource {
                     }
                     let (key, value) = record?;
                     if name == TableName::Facts && key.starts_with(NUMBERS_KEY) {
-                        // A number that was given after the backup must not be given again.
+                        // A number that was given after the backup must not be given again, so numbers are not in backups.
                         continue;
                     }
                     out.put(name, &key, &value).map_err(cannot_write)?;

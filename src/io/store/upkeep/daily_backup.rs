@@ -49,8 +49,8 @@ fn list_backups(data: &Path) -> Vec<Daily> {
     files.filter_map(daily).collect()
 }
 
-/// Returns the backups in a data folder, newest first. Backups with a day in the future were written while the clock was wrong.
-/// Their age is not known, so they come last.
+/// Returns the backups in a data folder, newest first. A backup dated in the future was written while the clock was wrong, so its
+/// age is not known, and it comes last.
 pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<Daily> {
     let mut found = list_backups(data);
     let tomorrow = today.succ_opt().unwrap_or(today);
@@ -58,7 +58,6 @@ pub(in crate::io::store) fn newest_first(data: &Path, today: NaiveDate) -> Vec<D
     found
 }
 
-/// Checks whether there is any backup.
 pub(in crate::io::store) fn is_any(data: &Path) -> bool {
     !list_backups(data).is_empty()
 }
@@ -240,7 +239,7 @@ mod tests {
 
     #[test]
     fn seven_daily_and_four_weekly_backups_are_kept() {
-        // A Saturday, six days before it, then the last day of each week.
+        // A Saturday, the six days before it, then the last day of each earlier week.
         let expected = [325, 324, 323, 322, 321, 320, 319, 318, 312, 305, 298];
         assert_eq!(kept(&dailies(60, 1)), expected);
         assert_eq!(kept(&dailies(3, 1)).len(), 3);

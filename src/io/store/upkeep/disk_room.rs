@@ -22,7 +22,7 @@ use crate::io::store::pack::database::{INDEX, PACK};
 use crate::io::store::pack::frame::{FrameWriter, read_frames};
 use crate::io::system::MeasureRoom;
 
-/// Bytes that must stay free after any write: for sled, and for what other programs write in the meantime.
+/// Number of bytes that must stay free after any write: for sled, and for other programs that write in the meantime.
 pub(super) const FREE_MIN: u64 = 8 * 1024 * 1024;
 /// Estimated number of bytes that are written for each byte of a document: for texts, their records, and the pages of sled that
 /// contain these.
@@ -72,7 +72,7 @@ impl Store {
         self.check_room_for(bytes.saturating_add(FREE_MIN))
     }
 
-    /// Returns an error if fewer than `needed` bytes are free. If the free space is not known, returns no error.
+    /// Returns an error if fewer than `needed` bytes are free. Returns `Ok` if the free space is not known.
     pub(in crate::io::store) fn check_room_for(&self, needed: u64) -> Result<(), StoreError> {
         match (self.measure_room)(&self.data) {
             Some(free) if free < needed => Err(StoreError::Full { free, needed }),
@@ -83,7 +83,7 @@ impl Store {
 
 /// Name of a new pack in the data folder, until it replaces the old one.
 const NEW_PACK: &str = "store.pack.new";
-/// A pack is compacted only if more than this number of its bytes is no longer needed.
+/// A pack is compacted only if more than this number of its bytes are no longer needed.
 const DEAD_MAX: u64 = 8 * 1024 * 1024;
 
 /// The result of a compaction.
@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// Copies every record into a new pack that replaces this one. Calls `progress` with the number of finished tables and the
-    /// number of all tables. If this is interrupted, the old pack is unchanged.
+    /// number of all tables. If the copying is interrupted, the old pack is unchanged.
     pub fn compact(
         mut self,
         mut progress: impl FnMut(usize, usize),
@@ -188,8 +188,8 @@ impl Drop for NewPack {
     }
 }
 
-/// Finishes a new pack and replaces the old one with it. The old one, which must not be open, is moved to the folder `aside` in the
-/// data folder, or removed if `aside` is `None`. Returns the length of the new pack in bytes. If this is interrupted at any point,
+/// Finishes a new pack and replaces the old one with it. The old pack must not be open. It is moved to the folder `aside` in the
+/// data folder, or removed if `aside` is `None`. Returns the length of the new pack in bytes. After an interruption at any point,
 /// [`finish_replacement`] finds one complete pack.
 pub(super) fn replace_pack(mut new_pack: NewPack, aside: Option<&str>) -> Result<u64, StoreError> {
     let data = new_pack.data.clone();
@@ -238,7 +238,7 @@ fn remove_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Key of the size of the store on disk when the size of the texts was last measured.
+/// Key of the size in bytes that the store had on disk when the size of the texts was last measured.
 const MEASURED_KEY: &[u8] = b"texts_measured";
 
 /// Minimum growth of the files, in bytes, after which the size of the texts is measured again.
@@ -286,8 +286,8 @@ impl Store {
         Ok(shed)
     }
 
-    /// Returns the oldest entries whose texts may be dropped, enough of them to free `wanted` bytes. `sizes` are the sizes of the
-    /// records in bytes.
+    /// Returns the oldest entries whose texts may be dropped, as many as are needed to free `wanted` bytes. `sizes` are the sizes
+    /// of the records in bytes.
     fn oldest_texts(
         &mut self,
         sizes: &BTreeMap<TextRecord, u64>,
@@ -317,7 +317,7 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Returns the entries that are read and not starred in all feeds with texts, oldest first.
+    /// Returns the read and not starred entries of all feeds that have texts, oldest first.
     fn oldest_read(&mut self, sizes: &BTreeMap<TextRecord, u64>) -> Vec<EntryKey> {
         let feeds: BTreeSet<FeedKey> = sizes.keys().map(|record| record.feed()).collect();
         let mut oldest: Vec<(i64, EntryKey)> = Vec::new();

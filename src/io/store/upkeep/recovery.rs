@@ -57,8 +57,8 @@ impl Store {
         }
     }
 
-    /// Opens a store that was created from undamaged records. Opening it checks all records, so the report now includes what is
-    /// missing.
+    /// Opens a store that was created from undamaged records. While it is opened, all records are checked, and what is missing is
+    /// added to the report.
     fn open_mended(
         data: &Path,
         stay: SessionLength,
@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// Copies the undamaged records of a store that no process has open into a new store. Returns a report, or `None` if no
-    /// subscription can be recovered; then nothing was changed.
+    /// subscription can be recovered, in which case nothing is changed.
     pub fn mend(data: &Path, now: DateTime<Utc>, why: &str) -> Result<Option<String>, StoreError> {
         match mend_files(data, now, why)? {
             Some(told) => Ok(Self::open_mended(data, SessionLength::Short, told)?.1),
@@ -171,7 +171,7 @@ fn find_missing(
     None
 }
 
-/// Beginning of the names of folders with damaged files.
+/// Prefix of the names of folders with damaged files.
 const DAMAGED: &str = "store-damaged-";
 /// Name of the file with the report, in a folder with damaged files.
 const TOLD: &str = "what-came-back.txt";
@@ -217,12 +217,12 @@ pub(in crate::io::store) fn note_seen(data: &Path) {
     }
 }
 
-/// Writes the report into the folder with the damaged files. A failure is ignored, because the user sees the report in any case.
+/// Writes the report into the folder with the damaged files. Ignores a failure, because the report is shown to the user anyway.
 pub(super) fn note_told(aside: &Path, told: &str) {
     fs::write(aside.join(TOLD), told).ok();
 }
 
-/// Adds what is known to be missing to the newest report, one fragment for each kind, unless this was done before.
+/// Adds what is missing to the newest report, one fragment for each kind, unless this was already done.
 fn complete_note(data: &Path, missing: &[String]) {
     let Some(newest) = damaged_folders(data).pop() else { return };
     if !newest.told.ends_with(&newest.path.display().to_string()) {
@@ -308,7 +308,7 @@ const NOTHING: IndexRow =
 /// Numbers of entries from which something is known to be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::io::store) struct Missing {
-    /// Entries of which only a row is left, or that are counted but have no row.
+    /// Entries of which only a row is left, or that the counters include although they have no row.
     entries: u32,
     /// Entries that were found without their marks.
     marks: u32,
@@ -387,8 +387,8 @@ impl Store {
         Ok(missing)
     }
 
-    /// Makes the rows of a feed agree with its entries and texts. If something is missing, has the feed requested unconditionally
-    /// and its archives fetched again. `all` means that every text is missing.
+    /// Makes the rows of a feed agree with its entries and texts. If something is missing, has the document of the
+    /// feed requested unconditionally and its archives fetched again. `all` means that every text is missing.
     pub(super) fn mend_feed(&mut self, feed: FeedKey, all: bool) -> Result<Missing, StoreError> {
         let mut missing = Missing { marks: self.add_missing_rows(feed)?, ..Missing::default() };
         // The check reports a damaged index. Continue with the other feeds.
@@ -439,8 +439,8 @@ impl Store {
         self.save_state(feed, &state)
     }
 
-    /// If the history record of a feed is lost, writes one from what is known about its archives. The next document of the feed
-    /// completes it.
+    /// If the history record of a feed is lost, writes a new one from what is known about its archives. The next document of the
+    /// feed completes it.
     pub(super) fn keep_history_of_archives(
         &mut self,
         feed: FeedKey,

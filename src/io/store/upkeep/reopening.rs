@@ -1,5 +1,5 @@
-//! Opens the store again while the program runs: after a write or a sync failed, when a data folder that could not be written can
-//! be written again, and when a data folder that was gone is back.
+//! Opens the store again while the program runs: after a write or a sync failed, when a read-only data folder becomes writable,
+//! and when a missing data folder is back.
 //!
 //! If nothing can be written, the store is opened for reading only: the pack is read in its place, and sled's files are in a
 //! temporary folder, which is removed when the program ends.
@@ -47,7 +47,7 @@ impl Store {
         let (order, gaps) = (std::mem::take(&mut self.order), std::mem::take(&mut self.gaps));
         let (list_number, measure_room) = (self.list_number, self.measure_room);
         let (search_index, shared) = (self.search_index.clone(), self.shared_tables.clone());
-        // Keep the temporary folder of sled's files, which would be removed with the closed store.
+        // Keep the temporary folder of sled's files, which would otherwise be removed together with the closed store.
         let elsewhere = self.elsewhere.take();
         let mut opened = Err(StoreError::NoRoom);
         shared.send_modify(|tables| {
@@ -74,7 +74,8 @@ impl Store {
         let lock = self.close();
         match Self::open_locked(&data, lock, stay) {
             Ok(store) => Ok((store, None)),
-            // Repair damaged files, or open the store for reading only. During this, another process can open the store first.
+            // Repair damaged files, or open the store for reading only. In the meantime, another process may open the store
+            // first.
             Err(_) => open_patiently(&data, stay),
         }
     }
@@ -105,7 +106,7 @@ fn open_patiently(data: &Path, stay: SessionLength) -> Result<(Store, Option<Str
 /// Bytes that are written to test whether a folder can be written.
 static PROBE: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// Checks whether the store in a data folder can be written, judging by permissions and a test with a few bytes.
+/// Checks whether the store in a data folder can be written, by its permissions and by writing a small test file.
 fn is_writable(data: &Path) -> bool {
     let probe = tempfile::tempfile_in(data);
     let probed = probe.and_then(|mut file| file.write_all(&PROBE).and_then(|()| file.sync_all()));

@@ -1,5 +1,5 @@
-//! Checks the store: reads every record and counts every counter again. A repair drops records that cannot be read, so that all
-//! others can be used: polls restore texts and entries, and counters are corrected.
+//! Checks the store: reads every record and recalculates every counter. A repair drops records that cannot be read, so that all
+//! others can be used. Later polls restore texts and entries, and counters are corrected.
 
 use std::collections::BTreeSet;
 
@@ -34,9 +34,9 @@ use crate::io::store::writing::syncs::SyncedFeed;
 /// A function that reads a record, given its key and its bytes, to find damage.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;
 
-/// A kind of record that a repair can drop. `key` is the key of the only such record in its table, or `None` if all records of the
-/// table are of this kind. `what` is its name. `from_backup` says that the newest backup has this record or a similar one. The
-/// effects are `until` while the record is damaged, and `without` after it was dropped.
+/// A kind of record that a repair can drop. `key` is the key of the only such record in its table, or `None` if all records of
+/// the table are of this kind. `what` names the kind. `from_backup` is set if the newest backup has this record or a similar one.
+/// `until` describes the effects while the record is damaged, and `without` those after it was dropped.
 #[derive(Clone, Copy)]
 struct Droppable {
     table: TableName,
@@ -249,7 +249,7 @@ impl Store {
     }
 }
 
-/// What became of a subscription whose record is damaged or missing.
+/// The result of an attempt to restore a subscription whose record is damaged or missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::io::store) enum Revived {
     AsBackedUp(FeedKey),
@@ -275,7 +275,7 @@ impl Revived {
     }
 }
 
-/// Describes what became of subscriptions with damaged records, with numbers, one fragment for each kind.
+/// Describes what happened to subscriptions with damaged records, with their numbers, one fragment for each result.
 pub(super) fn revived_words(revived: &[Revived]) -> Vec<String> {
     let (mut backed_up, mut by_address, mut lost) = (0_u32, 0_u32, 0_u32);
     for one in revived {
@@ -431,7 +431,7 @@ impl Store {
         let keys: Vec<EntryKey> =
             (0_u32..).zip(&rows).map(|(seq, _)| EntryKey { feed, seq }).collect();
         let kept = self.read_entries(&keys)?;
-        // Rows of lost entries that were already reported stay, so that the numbers of entries do not change.
+        // Keep rows of lost entries that were reported earlier, so that the numbers of entries do not change.
         let was_told = |row: &IndexRow| row.flags.is_withdrawn() && row.content == TEXT_LOST;
         let lost = keys.iter().zip(&rows);
         let lost = lost.filter(|(key, row)| !kept.contains_key(key) && !was_told(row)).count();

@@ -1,5 +1,5 @@
-//! Unread entries that end automatically. A record notes since when each entry has been unread here, and which entries ended in the
-//! last seven days.
+//! Ends entries automatically that stay unread for longer than a limit. A record notes since when each entry has been unread in
+//! this store, and which entries ended in the last seven days.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ const LISTED_FOR: TimeDelta = TimeDelta::days(7);
 /// Notes about the entries of a feed. Times are in Unix seconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct EndedEntries {
-    /// Number of the first entry that did not exist at the last check.
+    /// Number of the first entry that did not exist yet at the last check.
     next_seq: u32,
     /// Entries that were unread at the last check, with the time since when they have been unread.
     since: BTreeMap<u32, i64>,
@@ -30,8 +30,8 @@ struct EndedEntries {
 }
 
 impl Store {
-    /// Ends the unread entries that have been unread for longer than their feeds' limits, except starred and labelled ones. Returns
-    /// them, and how many ended in the last seven days.
+    /// Ends the unread entries that have been unread for longer than the limits of their feeds allow, except starred and labelled
+    /// ones. Returns these entries, and the number of entries that ended in the last seven days.
     pub(in crate::io::store) fn end_unread(
         &mut self,
         limits: &[UnreadLimit],
@@ -76,7 +76,8 @@ impl Store {
         Ok((marked, u32::try_from(count).unwrap_or(u32::MAX)))
     }
 
-    /// Returns the unread entries of a feed whose time is over, and notes since when the others have been unread.
+    /// Returns the entries of a feed that have been unread for longer than its limit, and notes since when the others have been
+    /// unread.
     fn over(
         &mut self,
         limit: &UnreadLimit,
@@ -97,7 +98,7 @@ impl Store {
             let key = EntryKey { feed, seq };
             let at = match noted.since.get(&seq) {
                 Some(at) => *at,
-                // The entry existed at the last check and counted as read. It became unread since then, so its time begins now.
+                // The entry existed at the last check and was read then. It became unread later, so its time begins now.
                 None if seq < noted.next_seq => now.timestamp(),
                 None => self.listed_entry(key)?.map_or(now, |it| it.first_seen).timestamp(),
             };
@@ -113,20 +114,20 @@ impl Store {
         Ok(over)
     }
 
-    /// Makes the oldest entry unread that came from the history of a feed and was not read since. Its time begins now.
+    /// Marks one entry from the history of a feed as unread: the oldest that was not opened. Its time begins now.
     pub(in crate::io::store) fn drip(&mut self, feed: FeedKey) -> Result<Marked, StoreError> {
         let is_old = |flags: Flags| {
             flags.is_from_history() && !flags.was_opened() && flags.is_live() && flags.is_shown()
         };
         let rows = (0_u32..).zip(self.rows_of(feed)?.iter());
         let old = rows.filter(|(_, row)| is_old(row.flags));
-        // Of one date, lists show the lower number first.
+        // Among entries with the same date, lists show the one with the lower number first.
         let oldest = old.min_by_key(|(seq, row)| (row.listed, Reverse(*seq)));
         let key = oldest.map(|(seq, _)| EntryKey { feed, seq });
         self.mark(key.as_slice(), Flag::FromHistory, false)
     }
 
-    /// Restarts the time of entries that were marked unread.
+    /// Restarts the unread time of entries that were marked unread.
     pub(super) fn begin_unread_again(&mut self, keys: &[EntryKey]) -> Result<(), StoreError> {
         let mut noted = self.ended_entries()?;
         let mut is_changed = false;

@@ -1,5 +1,5 @@
-//! Writes marks of entries, with the undo step of the change. Marks from another reader are set on stored entries, and kept for
-//! entries that arrive later.
+//! Writes marks of entries, together with the undo step of the change. Marks from another reader are set on stored entries, and
+//! kept for entries that arrive later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +51,7 @@ impl Store {
         let touched: Vec<FeedKey> = by_feed.keys().copied().collect();
         let marked = self.mark_feeds(by_feed, flag, value, step);
         if marked.is_ok() && !value && flag != Flag::Starred && flag != Flag::Hidden {
-            // Do this after setting the mark, because the undo step is written in the first frame.
+            // Do this after setting the mark, because the first frame must contain the undo step.
             self.begin_unread_again(keys)?;
         }
         if marked.is_err() {
@@ -186,8 +186,8 @@ impl Store {
         Ok(result)
     }
 
-    /// Sets the marks of new entries of a document that another reader knew. Returns the batch that writes which entries have not
-    /// arrived yet, or `None` if that did not change.
+    /// Applies the marks of another reader to the new entries of a document. Returns the batch that writes which entries have not
+    /// arrived yet, or `None` if these did not change.
     pub(in crate::io::store) fn apply_elsewhere(
         &mut self,
         feed: FeedKey,
@@ -203,7 +203,7 @@ impl Store {
         for (&seq, seen) in &found {
             let Some(entry) = merged.entries.get_mut(&seq) else { continue };
             let before = entry.row.flags;
-            // If a filter of the user marked the entry as read, the other reader does not mark it unread.
+            // If a filter of the user marked the entry as read, do not let the mark of the other reader make it unread.
             entry.row.flags = if self.is_read_by_filter(hits, seq) {
                 seen.added_to(before)
             } else {
@@ -251,7 +251,7 @@ impl Store {
         FilterChanges { filter, before, after, flags: Vec::new() }
     }
 
-    /// Waits again for the entries of an import, or no longer because the import was undone.
+    /// Waits again for the entries of an import, or stops waiting because the import was undone.
     pub fn await_elsewhere(
         &mut self,
         feed: FeedKey,
@@ -264,7 +264,7 @@ impl Store {
         self.db.commit(&[(TableName::Elsewhere, &batch)])
     }
 
-    /// Adds the entries that a feed still waits for to the entries of the feed into which it is merged.
+    /// When `from` is merged into `into`, adds the entries that `from` still waits for to those of `into`.
     pub(in crate::io::store) fn hand_elsewhere(
         &mut self,
         from: FeedKey,

@@ -1,4 +1,4 @@
-//! Writing: transactions, and what is gathered for one.
+//! Writing: marks, results of syncs, entries that end, and transactions.
 
 mod ended;
 mod marks;

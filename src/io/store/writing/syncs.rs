@@ -1,4 +1,4 @@
-//! Syncs with servers: which entry on the server is which here, and the marks on which both sides agreed last.
+//! Syncs with servers: which stored entry is which entry on the server, and the marks on which both sides last agreed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,13 +38,13 @@ const SKIPPED_MAX: usize = 20_000;
 pub struct AccountState {
     /// Time of the last sync that compared everything.
     pub whole_at: Option<DateTime<Utc>>,
-    /// Entries that the server lists but does not return, or whose feed it does not list. They are requested once a day.
+    /// Entries that the server lists but does not return, or whose feed the server does not list. They are requested once a day.
     pub skipped: BTreeSet<ItemId>,
     /// Hash of the first page of unread entries at the last sync, or `None` if that sync failed.
     pub unread_start: Option<u64>,
     /// Progress of syncs with a server that lists changes (Miniflux).
     pub changes: ChangeState,
-    /// Feeds that were removed here and stay on the server until the user answers.
+    /// Feeds that were removed here and stay on the server until the user confirms or cancels the removal.
     pub held: Vec<FeedKey>,
     /// Entries whose marks the server did not accept, with the number of attempts.
     pub refused: BTreeMap<ItemId, u8>,
@@ -78,7 +78,8 @@ pub struct SyncLine {
     pub feeds: u32,
     /// Titles of the feeds that were unsubscribed here because they were unsubscribed on the server.
     pub unsubscribed: Vec<String>,
-    /// Titles of the feeds that were unsubscribed on the server and stay here, because the user had them before.
+    /// Titles of the feeds that were unsubscribed on the server but stay subscribed here, because they did not come from the
+    /// account.
     pub kept: Vec<String>,
     /// Number of feeds that were removed here and stay on the server until the user answers.
     pub held: usize,
@@ -104,7 +105,7 @@ pub(in crate::io::store) struct SyncedFeed {
     labels: BTreeMap<String, AgreedLabel>,
 }
 
-/// The labels of a feed of an account.
+/// The labels of a feed of an account, and the entries that can have them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedLabels {
     /// Entries that are on both sides.
@@ -148,8 +149,8 @@ const fn marks_of(flags: Flags) -> Marks {
     Marks { is_read: flags.is_read(), is_starred: flags.is_starred() }
 }
 
-/// Returns the marks of an entry here. An entry that ended because it was unread for too long keeps the read mark of the account,
-/// because the user did not read it.
+/// Returns the local marks of an entry. An entry that ended because it was unread for too long keeps the read mark of the
+/// account, because the user did not read it.
 const fn local_marks(flags: Flags, agreed_read: bool) -> Marks {
     let marks = marks_of(flags);
     if flags.has_ended() && !flags.was_opened() {
@@ -201,7 +202,7 @@ impl Store {
         Ok(feed_labels)
     }
 
-    /// Returns the state of each account, by name.
+    /// Returns the states of the accounts, by name of the account.
     pub fn account_states(&self) -> Result<BTreeMap<String, AccountState>, StoreError> {
         let bytes = self.facts.get(STATES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
@@ -332,8 +333,8 @@ impl Store {
         Ok(count)
     }
 
-    /// Holds back all changes in a restored backup that would change a server, because the server may have changed since the backup
-    /// was written. Titles and folders are taken from the server.
+    /// For a restored backup: holds back all changes that a sync would send to a server, because the server may have changed
+    /// since the backup was written. Titles and folders are taken from the server.
     pub fn hold_unsent(&mut self) -> Result<(), StoreError> {
         let mut batch = Batch::default();
         let (active, ended) = (self.subscriptions()?, self.ended_subscriptions()?);
@@ -361,8 +362,8 @@ impl Store {
         self.db.commit(&[(TableName::Syncs, &batch)])
     }
 
-    /// Returns the arrived entries that an earlier sync added, to find edits on the server. Entries that a poll added are left out,
-    /// because servers alter titles and texts.
+    /// Returns the arrived entries that an earlier sync added, so that edits on the server can be found. Entries that a poll
+    /// added are left out, because servers alter titles and texts.
     fn edits(
         &mut self,
         sync: &FeedSync,
@@ -383,7 +384,8 @@ impl Store {
         Ok((FeedDocument { entries, ..FeedDocument::default() }, known))
     }
 
-    /// Connects the arrived entries with stored ones from a poll or an earlier sync, and returns the arrived entries that remain.
+    /// Connects arrived entries with stored ones from a poll or an earlier sync. Returns the arrived entries that have no stored
+    /// one.
     fn unknown_entries(
         &mut self,
         sync: &FeedSync,
@@ -400,7 +402,7 @@ impl Store {
         let taken: BTreeSet<u32> = synced.items.values().map(|item| item.0).collect();
         let is_hashed = document.entries.iter().any(|entry| is_hashed_identity(&entry.id));
         let mut known = if taken.len() >= self.rows_of(sync.feed)?.len() {
-            // Every stored entry is already connected with an entry on the server, for example in a first sync.
+            // Every stored entry is already connected with an entry on the server, or nothing is stored yet, as in a first sync.
             Known::new()
         } else if is_hashed {
             // Only the hashes of the publisher's ids are known, so every stored entry is a candidate.
@@ -440,7 +442,7 @@ fn ids_of(sync: &FeedSync) -> BTreeMap<&str, &ItemId> {
 
 impl Store {
     /// Returns the stored entries that the server has dropped and fetched again under another number, with their ids in the
-    /// document. Their link, title and date are the same, and no other entry has the link.
+    /// document. Link, title and date of such an entry are unchanged, and no other entry has the link.
     pub(super) fn known_there(
         &mut self,
         feed: FeedKey,

@@ -1,4 +1,5 @@
-//! Transactions: batches for several tables. Either all of them are written, or none. Changes of several polls share a transaction.
+//! Transactions: batches for several tables that are written together or not at all. Changes of several polls share a
+//! transaction.
 //!
 //! This file also keeps the earlier texts of entries that a document changes.
 
@@ -98,8 +99,8 @@ impl Store {
 }
 
 impl Store {
-    /// Keeps the earlier texts of entries that a document edits or has under another id. Edits that the user does not see are not
-    /// counted.
+    /// Keeps the earlier texts of entries that a document edits or contains under another id. Edits that the user does not see
+    /// are not counted.
     pub(in crate::io::store) fn keep_previous(
         &self,
         feed: FeedKey,
