@@ -55,6 +55,9 @@ fn measure_start(extent: Extent, home: &Home, table: &mut Table) {
     let bare: Vec<_> = (0..extent.times).map(|_| home.runs(&["--version"])).collect();
     table.note_floor(Row::StartWall, median(&of(&bare, |used| used.wall * 1000.0)));
     table.note_floor(Row::StartCpu, median(&of(&bare, |used| used.cpu * 1000.0)));
+    let shown: Vec<_> = (0..extent.times).map(|_| home.runs(&["show", "1.0"])).collect();
+    table.note(Row::Command, median(&of(&shown, |used| used.wall * 1000.0)));
+    table.note_floor(Row::Command, median(&of(&bare, |used| used.wall * 1000.0)));
 }
 
 fn measure_keys(extent: Extent, screen: &mut Screen, table: &mut Table) {

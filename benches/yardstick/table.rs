@@ -19,6 +19,7 @@ pub(crate) enum Row {
     Disk,
     StartWall,
     StartCpu,
+    Command,
     Rest,
     KeyCpu,
     KeyMedian,
@@ -35,7 +36,7 @@ pub(crate) enum Row {
 }
 
 /// Each row with its label, its target, and the number of decimals of its figures.
-const ROWS: [(Row, &str, &str, usize); 25] = [
+const ROWS: [(Row, &str, &str, usize); 26] = [
     (Row::ColdCpu, "cold poll: CPU s, index included", "1.5 x floor", 2),
     (Row::ColdWall, "cold poll: wall s", "1.75 x floor", 2),
     (Row::ColdSlowWall, "cold poll, 50 ms an answer: wall s", "2 x floor", 2),
@@ -48,6 +49,7 @@ const ROWS: [(Row, &str, &str, usize); 25] = [
     (Row::Disk, "disk: bytes an entry, index included", "1600", 0),
     (Row::StartWall, "start to the first frame: ms", "40", 0),
     (Row::StartCpu, "start to the first frame: CPU ms", "40", 0),
+    (Row::Command, "a command that shows an entry: wall ms", "60", 0),
     (Row::Rest, "memory at rest: MB", "30, then 15", 0),
     (Row::KeyCpu, "key down: CPU ms", "0.3", 2),
     (Row::KeyMedian, "key down: median ms", "1", 1),
@@ -82,8 +84,10 @@ impl Table {
     }
 
     /// Returns the labels of rows that were not measured although their figures are available on this system.
-    pub(crate) fn missing(&self) -> Vec<&'static str> {
-        let told = |row| cfg!(target_os = "linux") || !needs_proc(row);
+    pub(crate) fn missing(&self, extent: Extent) -> Vec<&'static str> {
+        let told = |row| {
+            (cfg!(target_os = "linux") || !needs_proc(row)) && (extent.polls || !is_of_polls(row))
+        };
         let missing = ROWS.iter().filter(|(row, ..)| told(*row) && !self.ours.contains_key(row));
         missing.map(|(_, words, ..)| *words).collect()
     }
@@ -102,6 +106,22 @@ impl Table {
             println!("| {words} | {} | {} | {ratio} | {aim} |", shown(floor), shown(ours));
         }
     }
+}
+
+/// Checks whether a row is about polls that are measured for themselves.
+const fn is_of_polls(row: Row) -> bool {
+    matches!(
+        row,
+        Row::ColdCpu
+            | Row::ColdWall
+            | Row::ColdSlowWall
+            | Row::ColdPeak
+            | Row::UnchangedCpu
+            | Row::UnchangedWall
+            | Row::TenthCpu
+            | Row::TenthWall
+            | Row::Disk
+    )
 }
 
 /// Checks whether the figure of a row can only be read from `/proc`.
