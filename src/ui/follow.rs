@@ -151,6 +151,10 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
         Event::CountersChanged => {
             cx.app.ui.feeds.stale = true;
             search_pane::count_all(cx);
+            // The entries of a mark that was undone are in the list again as soon as all marks are written.
+            if cx.app.ui.list.stale && !cx.app.engine.has_unwritten_marks() {
+                refresh_open_list(cx);
+            }
         }
         Event::MarksChanged(changed) => {
             count_reading::note_marks(cx.app, &changed);
@@ -224,6 +228,7 @@ fn refresh_open_list(cx: &mut Cx<'_>) {
         cx.app.ui.list.stale = true;
         return;
     }
+    cx.app.ui.list.stale = false;
     load_rows::refresh_list(cx);
 }
 

@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use crate::cli::Done;
 use crate::cli::args::{CompletionsArgs, ConfigArgs, ManArgs, Options};
+use crate::cli::commands::moving::newsboat_lines;
 use crate::cli::session::{self, Failure};
 use crate::io::config::config_file::DEFAULT_CONFIG;
 use crate::io::console;
@@ -62,17 +63,24 @@ const GUIDE: [(&str, &str); 12] = [
     ("troubleshooting", include_str!("../../../docs/guide/troubleshooting.md")),
 ];
 
+/// The name of the page for users of newsboat. It is not part of the whole guide, because it is a reference.
+const NEWSBOAT: &str = "newsboat";
+
 /// Prints the guide or one of its pages, in a pager if the output is a terminal. Comments and pictures are left out.
 fn guide(page: Option<&str>) -> Result<Done, Failure> {
     let is_shown = |line: &&str| !line.starts_with("<!--") && !line.starts_with("![");
     let mut text = String::new();
-    for (_, page) in GUIDE.iter().filter(|(name, _)| page.is_none_or(|page| page == *name)) {
+    let newsboat = (page == Some(NEWSBOAT)).then_some((NEWSBOAT, newsboat_lines::PAGE));
+    let of_guide = GUIDE.into_iter().filter(|(name, _)| page.is_none_or(|page| page == *name));
+    for (_, page) in of_guide.chain(newsboat) {
         text.extend(page.lines().filter(is_shown).flat_map(|line| [line, "\n"]));
         text.push_str("\n\n");
     }
     if text.is_empty() {
         let names = GUIDE.map(|(name, _)| name).join(", ");
-        return Err(Failure::new(format!("the guide has no such page; it has {names}")));
+        return Err(Failure::new(format!(
+            "the guide has no such page; it has {names}, {NEWSBOAT}"
+        )));
     }
     let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
     let words = shell_words::split(&pager).unwrap_or_default();

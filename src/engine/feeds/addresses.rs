@@ -1,6 +1,8 @@
 //! Parses typed addresses and compares addresses. A login within one (`https://me:secret@a.example/feed`) is moved to the
 //! credentials, so that no listed, printed, or exported address shows it.
 
+use std::collections::BTreeMap;
+
 use backissue_core::feed::address::without_logins;
 use backissue_core::feed::after_feed_scheme;
 use backissue_core::feed::opml::subscription_list::FeedSource;
@@ -146,6 +148,16 @@ fn holds_further_login(url: &Url) -> bool {
 pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
     let wanted = comparable(url);
     engine.feeds.values().find(|feed| comparable(&feed.record.url) == wanted).map(|feed| feed.key)
+}
+
+/// Returns the subscribed feeds by their addresses, in the spelling of [`comparable`]. A feed that moved is also there by its former
+/// addresses, unless another feed has them now.
+pub fn by_address(engine: &Engine) -> BTreeMap<String, FeedKey> {
+    let former = engine.feeds.values().flat_map(|feed| {
+        feed.record.former.iter().map(|former| (comparable(&former.url), feed.key))
+    });
+    let present = engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key));
+    former.chain(present).collect()
 }
 
 /// Returns the normalized spelling of an address, for comparison with other addresses.

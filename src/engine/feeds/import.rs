@@ -1,8 +1,6 @@
 //! Subscribes to many addresses at once, as one change that can be undone, and exports the subscriptions as a list for other
 //! programs.
 
-use std::collections::BTreeMap;
-
 use backissue_core::feed::address::without_logins;
 use backissue_core::feed::opml::subscription_list::{NewsboatQuery, Opml, OpmlFeed, normal_tags};
 use backissue_core::feed::opml::write_opml;
@@ -12,7 +10,7 @@ use backissue_core::search::translate_newsboat;
 use chrono::{DateTime, Utc};
 
 use super::addition::{Imported, Subscribe};
-use super::addresses::{TakenLogin, comparable, take_login};
+use super::addresses::{TakenLogin, by_address, comparable, take_login};
 use super::setting_row::{Chosen, FeedSettings};
 use super::subscription::{GivenBy, NamedBy, Subscription, SubscriptionRecord};
 use crate::engine::change::undo_stack::Step;
@@ -54,8 +52,7 @@ pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
 
 /// Subscribes to many addresses without requesting them first. The new feeds are due at once.
 pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
-    let mut known: BTreeMap<String, FeedKey> =
-        engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
+    let mut known = by_address(engine);
     let waits = rate_limits::host_waits(engine, now);
     let mut imported = Imported::default();
     let (mut changed, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());

@@ -16,7 +16,7 @@ use super::elsewhere_marks::{Elsewhere, ElsewhereNoted, MarksTaken};
 use crate::engine::entries::entry_filters;
 use crate::engine::external::run_external::allowed_address;
 use crate::engine::feeds::addition::{MoveIn, Subscribe};
-use crate::engine::feeds::addresses::{address_of, comparable, subscribed_as};
+use crate::engine::feeds::addresses::{address_of, by_address, comparable, subscribed_as};
 use crate::engine::feeds::import;
 use crate::engine::request::{Effect, Event};
 use crate::engine::search_query::{self, with_new};
@@ -65,14 +65,13 @@ fn filters_here(engine: &Engine, filters: Vec<MovedFilter>) -> Vec<EntryFilter> 
 
 /// Returns the feed with this address, if it is subscribed to.
 fn feed_at(engine: &Engine, address: &str) -> Option<FeedKey> {
-    subscribed_as(engine, &address_of(address).ok()?)
+    by_address(engine).get(&comparable(&address_of(address).ok()?)).copied()
 }
 
 /// Hands what another reader knew of entries to the store, by the address of the feed. Entries of feeds that are not subscribed to
 /// are only counted.
 pub fn note(engine: &mut Engine, now: DateTime<Utc>, known: KnownEntries) -> Vec<Effect> {
-    let feeds: BTreeMap<String, FeedKey> =
-        engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key)).collect();
+    let feeds = by_address(engine);
     engine.elsewhere = ElsewhereNoted::default();
     let mut effects = Vec::new();
     for (address, entries) in known {

@@ -128,7 +128,7 @@ fn takes_count(cx: &mut Cx<'_>, key: Key) -> bool {
     let Some(digit) = digit.filter(|_| is_list && is_free) else { return false };
     cx.app.ui.count = cx.app.ui.count.saturating_mul(10).saturating_add(digit).min(COUNT_MAX);
     let count = cx.app.ui.count;
-    cx.say(format!("{count}: cx.now the key that moves by {count} rows"));
+    cx.say(format!("{count}: the next key that moves, moves by {count} rows"));
     true
 }
 
@@ -559,6 +559,15 @@ mod tests {
         let mut app = app_with(&[("Orchard", &[])]);
         app.ui.found_readers = vec!["newsboat".into()];
         assert!(press(&mut app, "d 1").is_empty());
+    }
+
+    #[test]
+    fn help_over_a_text_is_searched_with_the_key_that_it_names() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        app.ui.focus = Pane::Reader;
+        press(&mut app, "? / m x");
+        let Some(Overlay::Help(help)) = &app.ui.overlay else { unreachable!() };
+        assert_eq!((help.typing, help.filter.text.as_str()), (true, "mx"));
     }
 
     #[test]

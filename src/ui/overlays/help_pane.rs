@@ -60,7 +60,8 @@ pub fn take_command(cx: &mut Cx<'_>, command: Command) -> Option<()> {
         return Some(());
     }
     let Some(Overlay::Help(help)) = &mut cx.app.ui.overlay else { return None };
-    if command == Command::Search {
+    // Over a text, the key that searches finds words in the text.
+    if matches!(command, Command::Search | Command::Find) {
         help.typing = true;
     } else if matches!(command, Command::Back | Command::Close) && !help.filter.text.is_empty() {
         help.filter = Prompt::new(PromptPurpose::Help);

@@ -36,7 +36,7 @@ const STEPS: [TourStep; 8] = [
         done: |app| app.engine.undo.can_redo(),
     },
     TourStep {
-        say: "{back} closes the plan; then press {left} and {up} to select Gaps on the left",
+        say: "select Gaps on the left: {left}, then {up} or {down} ({back} closes the plan)",
         done: |app| {
             matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps)) || a_gap_is_selected(app)
         },

@@ -153,9 +153,9 @@ fn restriction_lines(shown: &PlanPane, ink: LineInk<'_>) -> Vec<Line<'static>> {
     if floors.is_empty() && page.skips.is_none() {
         return lines;
     }
-    heading(&mut lines, "What delays the next poll");
+    heading(&mut lines, "When it is not polled");
     for floor in floors {
-        let text = format!("until {}: {}", instant(floor.until, ink), floor.reason);
+        let text = format!("before {}: {}", instant(floor.until, ink), floor.reason);
         lines.extend(sentence(&text, ink.width, theme::TEXT));
     }
     if let Some(skips) = &page.skips {

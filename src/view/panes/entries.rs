@@ -239,7 +239,7 @@ fn search_title(app: &App, search: &Search) -> String {
         0 => String::new(),
         missing => format!(" ─ {} not indexed yet", counted_words(missing, "entry", "entries")),
     };
-    let in_part = if search.is_answered_in_part() { " ─ {open} reads all texts" } else { "" };
+    let in_part = if search.is_answered_in_part() { " ─ {open} searches all texts" } else { "" };
     let in_part = app.ui.words(in_part);
     match &search.flaw {
         _ if search.matching.is_none() => "Search all entries".to_owned(),
@@ -253,7 +253,7 @@ fn nothing_found(app: &App, search: &Search) -> String {
     match (&search.flaw, app.ui.unindexed) {
         (Some(flaw), _) => flaw.clone(),
         (None, _) if search.is_answered_in_part() => {
-            app.ui.words("Nothing found in the newest entries. {open} reads all texts.")
+            app.ui.words("Nothing found in the newest entries. {open} searches all texts.")
         }
         (None, 0) => "Nothing found. All words must match; word* matches longer words; -word, \"a phrase\", feed: tag: title: author: is: after: before: narrow the search."
             .to_owned(),

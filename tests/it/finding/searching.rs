@@ -197,11 +197,11 @@ fn typed_expression_is_answered_from_the_newest_texts() {
     let mut world = World::subscribed(120, 36, &[("https://orchard.example/feed", &notes, &[])]);
     world.press("//ained 59/");
     let screen = world.draw();
-    assert!(screen.contains("Enter reads all texts") && world.titles().is_empty(), "{screen}");
+    assert!(screen.contains("Enter searches all texts") && world.titles().is_empty(), "{screen}");
     assert!(screen.contains("Nothing found in the newest entries."), "{screen}");
     world.press("<enter>");
     let screen = world.draw();
-    assert!(!screen.contains("reads all texts") && world.titles() == ["Weather"], "{screen}");
+    assert!(!screen.contains("searches all texts") && world.titles() == ["Weather"], "{screen}");
 }
 
 #[test]

@@ -137,6 +137,18 @@ fn undo_of_mark_unread_makes_an_archived_entry_old_again() {
 }
 
 #[test]
+fn list_that_was_empty_shows_what_undo_brings_back() {
+    let mut world = world();
+    world.press("hg");
+    let unread: Vec<String> = world.titles().into_iter().map(str::to_owned).collect();
+    assert!(!unread.is_empty());
+    world.press("AjkA");
+    assert_eq!(world.titles(), [""; 0], "everything is read");
+    world.press("u");
+    assert_eq!(world.titles(), unread);
+}
+
+#[test]
 fn undo_of_a_wider_mark_keeps_earlier_marks() {
     let keys: Vec<EntryKey> = (0..3).map(|seq| EntryKey { feed: FeedKey(1), seq }).collect();
     for reopened in [false, true] {

@@ -103,6 +103,32 @@ fn entries_of_feeds_that_rarely_publish_come_first() {
 }
 
 #[test]
+fn the_rarest_feed_is_the_one_whose_row_shows_a_story() {
+    let story = "<p><a href='https://far.example/harvest'>the harvest</a></p>";
+    let essays = [("e1", "Essay", 10, story), ("e2", "Old", 700, ""), ("e3", "Older", 1400, "")];
+    let essays = rss("Essays", &essays);
+    let wire = numbered("Wire", "Wire", 20, 1).replace("site.example", "wire.example");
+    let (newer, older) = wire.split_once("<title>Wire 15").unwrap();
+    let wire = format!("{newer}<title>Wire 15{}", older.replacen("<p>Text.</p>", story, 1));
+    let feeds: [(&str, &str, &[&str]); 2] =
+        [("https://wire.example/feed", &wire, &[]), ("https://essays.example/feed", &essays, &[])];
+    let mut world = World::subscribed(120, 30, &feeds);
+    let titles =
+        |world: &World| -> Vec<String> { world.titles().into_iter().map(str::to_owned).collect() };
+    world.press("Gg<enter>");
+    let by_date = titles(&world);
+    assert!(by_date.contains(&"Wire 15".to_owned()) && !by_date.contains(&"Essay".to_owned()));
+    world.app.ui.settings.order = ListOrder::Rare;
+    world.press("hGg<enter>");
+    assert_eq!(titles(&world)[..3], ["Essay", "Old", "Older"]);
+    assert!(!titles(&world).contains(&"Wire 15".to_owned()));
+    // Where its row was, it stays.
+    world.press("Y");
+    assert_eq!(world.app.ui.list.selected_row().unwrap().title, "Essay");
+    assert!(titles(&world).contains(&"Wire 15".to_owned()));
+}
+
+#[test]
 fn nothing_moves_in_a_list_of_rare_feeds() {
     let mut world = feeds_of_all_kinds();
     world.app.ui.settings.order = ListOrder::Rare;

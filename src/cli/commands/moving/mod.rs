@@ -3,5 +3,5 @@
 mod book;
 pub(in crate::cli) mod export;
 pub(in crate::cli) mod import;
-mod newsboat_lines;
+pub(in crate::cli) mod newsboat_lines;
 pub(in crate::cli) mod publish;

@@ -11,7 +11,7 @@ use crate::ui::keys::key_bindings::{KeyPreset, Keymap};
 use crate::ui::keys::newsboat_keys::{quoted, with_link};
 
 /// The page for users of newsboat, which has a row for each setting.
-const PAGE: &str = include_str!("../../../../docs/newsboat.md");
+pub(in crate::cli) const PAGE: &str = include_str!("../../../../docs/newsboat.md");
 /// Sections of the configuration file, in its order.
 const SECTIONS: [&str; 6] =
     ["[ui]", "[[colours]]", "[commands]", "[downloads]", "[share]", "[keys]"];
@@ -60,7 +60,10 @@ impl SettingsTaken {
                 continue;
             };
             match config_file::parse(&format!("{section}\n{text}\n")) {
-                Ok(meant) if meant == Configured::default() => {}
+                Ok(meant) if meant == Configured::default() => {
+                    let why = "its value is the default here, so it needs no line";
+                    taken.others.push((name.clone(), why.to_owned()));
+                }
                 Ok(_) => lines.push((section, text)),
                 Err(why) => {
                     taken

@@ -113,20 +113,27 @@ impl Store {
         self.folded_inside = fold_entries(self.links_inside()?, &listed, &apart);
         let folds = self.folded_inside.iter();
         let of_fold =
-            folds.flat_map(|(shown, fold)| fold.entries.iter().map(move |key| (*key, *shown)));
-        let shown_as: BTreeMap<EntryKey, EntryKey> = of_fold.collect();
-        // If the list is ordered by rarity, the row takes the place of the entry whose feed publishes least often.
-        let takes_first = query.rare.is_some();
-        let mut placed = BTreeSet::new();
-        self.order.retain_mut(|row| {
-            let Some(key) = row.entry() else { return true };
-            let Some(&shown) = shown_as.get(&key) else { return placed.insert(key) };
-            if takes_first && placed.insert(shown) {
-                *row = RowKey::Entry(shown);
-                return true;
-            }
-            false
+            folds.flat_map(|(first, fold)| fold.entries.iter().map(move |key| (*key, *first)));
+        let first_of: BTreeMap<EntryKey, EntryKey> = of_fold.collect();
+        // The row of a story shows its earliest entry or, if the list is ordered by rarity, the entry whose feed publishes least often,
+        // which comes first in the list.
+        let firsts = self.folded_inside.keys().filter(|_| query.rare.is_none());
+        let mut shown: BTreeMap<EntryKey, EntryKey> = firsts.map(|key| (*key, *key)).collect();
+        self.order.retain(|row| {
+            row.entry().is_none_or(|key| {
+                let first = first_of.get(&key).copied().unwrap_or(key);
+                *shown.entry(first).or_insert(key) == key
+            })
         });
+        let folds = std::mem::take(&mut self.folded_inside).into_iter().map(|(first, mut fold)| {
+            let shown = shown.get(&first).copied().unwrap_or(first);
+            if shown != first {
+                fold.entries.retain(|key| *key != shown);
+                fold.entries.insert(0, first);
+            }
+            (shown, fold)
+        });
+        self.folded_inside = folds.collect();
         Ok(())
     }
 

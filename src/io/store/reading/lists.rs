@@ -265,9 +265,7 @@ impl Store {
         for key in self.joined.get(&key).cloned().unwrap_or_default() {
             also.push((key, self.flags(key)?));
         }
-        let folded = self.folded_inside.get(&key).into_iter().flat_map(|fold| &fold.entries);
-        let known = folded.chain([&key]).filter_map(|key| self.frequencies.get(&key.feed));
-        let frequency = known.min_by_key(|known| known.rank()).copied();
+        let frequency = self.frequencies.get(&key.feed).copied();
         let frequency = frequency.filter(|_| self.unranked.binary_search(&key).is_err());
         let is_new = |(key, _): &(EntryKey, Flags)| also.iter().all(|(known, _)| known != key);
         let elsewhere: Vec<_> = elsewhere.into_iter().filter(is_new).collect();

@@ -120,6 +120,8 @@ fn imported_archives_lead_to_their_feeds_at_first_poll() {
         assert_eq!(feed["attention"]["state"], "moved");
         assert!(told.out.contains(&format!("now read from {current}")), "{told:#?}");
     }
+    program.run_with(&["import", "-"], list(&addresses).as_bytes()).with(0);
+    assert_eq!(feeds(&program).len(), listed.len(), "by their former addresses they are known");
     for number in 1..=ARCHIVES {
         let archive = format!("/press/{number}/1.atom");
         assert_eq!(site.asked(&archive).len(), 1, "{archive} is not requested twice");
