@@ -8,7 +8,7 @@ use super::change::undo_stack::Step;
 use super::change::value::{ChangeId, ListChange, SavedSearch};
 use super::change::{self, Change};
 use super::feeds::subscription::Subscription;
-use super::request::{Effect, Event};
+use super::request::Event;
 use super::state::Engine;
 
 /// Parses a search query and looks up its names. `typing` is `true` if the user may still be typing the last word.
@@ -58,22 +58,20 @@ pub fn short_name(name: &str) -> String {
 }
 
 /// Replaces the list of saved searches and adds an undo step.
-pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
+pub fn save(engine: &mut Engine, list: Vec<SavedSearch>) {
     let step = engine.undo.push(Step::Searches { before: engine.saved_searches.clone() });
-    let effects = write(engine, list, step);
+    write(engine, list, step);
     engine.tell(Event::FeedsChanged);
-    effects
 }
 
 /// Restores an earlier list of saved searches, for an undo or a redo.
-pub fn put(engine: &mut Engine, list: Vec<SavedSearch>) -> Vec<Effect> {
-    let effects = write(engine, list, None);
+pub fn put(engine: &mut Engine, list: Vec<SavedSearch>) {
+    write(engine, list, None);
     engine.tell(Event::SearchesPutBack);
-    effects
 }
 
-fn write(engine: &mut Engine, list: Vec<SavedSearch>, step: Option<ChangeId>) -> Vec<Effect> {
+fn write(engine: &mut Engine, list: Vec<SavedSearch>, step: Option<ChangeId>) {
     let before = std::mem::replace(&mut engine.saved_searches, list);
     let change = ListChange::new(before, &engine.saved_searches);
-    vec![change::write(engine, Change::Searches(change), step)]
+    change::write(engine, Change::Searches(change), step);
 }

@@ -26,9 +26,9 @@ use super::moving::elsewhere_marks::ElsewhereNoted;
 use super::politeness::host_queue::{HostQueue, Reachability};
 use super::poll::poll_log::PollRun;
 use super::poll::poll_stage::{Learning, Poll};
-use super::request::{Event, NoticeOffer};
+use super::request::{Effect, Event, NoticeOffer};
 use super::settings::Settings;
-use super::store_work::JobId;
+use super::store_work::{Job, JobId};
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::publish::is_language;
 use backissue_core::schedule::Timetable;
@@ -143,6 +143,8 @@ pub struct Engine {
     pub(super) untold_looked_at: usize,
     /// Events to emit when the current input has been applied.
     pub(super) events: Vec<Event>,
+    /// Effects of the current input, in order.
+    pub(super) effects: Vec<Effect>,
     /// Copies of the events since the last call of [`Self::copied_events`]; `None` if copies are not needed.
     pub(super) copies: Option<Vec<Event>>,
     /// Numbers over all feeds since the last input.
@@ -320,6 +322,22 @@ impl Engine {
             && self.learning.is_at_rest()
             && self.notifications.is_at_rest()
             && self.additions.values().all(|addition| addition.ended.is_some())
+    }
+
+    /// Adds an effect that the caller of [`super::update::update`] must carry out.
+    pub(crate) fn carry_out(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Sends a job to the store.
+    pub(crate) fn store(&mut self, job: Job) {
+        self.carry_out(Effect::store(job));
+    }
+
+    /// Writes the state of a feed.
+    pub(crate) fn save_state(&mut self, feed: FeedKey) {
+        let state = self.feeds.get(&feed).map(|feed| feed.state.clone());
+        self.effects.extend(state.map(|state| Effect::store(Job::SaveState(feed, state))));
     }
 
     /// Emits an event to the observers.

@@ -71,24 +71,19 @@ fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
 }
 
 /// Reverts the change of a failed store job, because the change is already shown.
-fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) -> Vec<Effect> {
-    let mut effects = Vec::new();
+fn roll_back(engine: &mut Engine, now: DateTime<Utc>, stored: &Stored) {
     if stored.subject == JobSubject::ListMark {
         engine.undo.step_fails();
-    } else if let JobSubject::Filter(filter) = stored.subject {
-        let saved = entry_filters::failed(engine, filter);
-        effects.extend(saved.into_iter().flat_map(|id| undo::undo_this(engine, now, id)));
+    } else if let JobSubject::Filter(filter) = stored.subject
+        && let Some(id) = entry_filters::failed(engine, filter)
+    {
+        undo::undo_this(engine, now, id);
     }
-    effects.extend(undo::revert(engine, now, stored.id));
-    effects
+    undo::revert(engine, now, stored.id);
 }
 
 /// Handles the result of a store job, whether it succeeded or failed.
-pub(super) fn stored_or_failed(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    stored: Stored,
-) -> Vec<Effect> {
+pub(super) fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: Stored) {
     let written = engine.writes.remove(&stored.id).unwrap_or_default();
     if stored.result.is_err() {
         engine.untold.retain(|(feed, _)| !written.contains(feed));
@@ -103,7 +98,7 @@ pub(super) fn stored_or_failed(
             if is_written(&answer) {
                 engine.room_awaited = None;
             }
-            answered(engine, now, answer)
+            answered(engine, now, answer);
         }
         Err(ref why) => {
             let why = why.clone();
@@ -111,9 +106,8 @@ pub(super) fn stored_or_failed(
                 // Each refused change is reported.
                 engine.room_awaited = None;
             }
-            let mut effects = roll_back(engine, now, &stored);
-            effects.extend(failed(engine, now, stored.subject, why));
-            effects
+            roll_back(engine, now, &stored);
+            failed(engine, now, stored.subject, why);
         }
     }
 }
@@ -124,7 +118,7 @@ pub(super) fn failed(
     now: DateTime<Utc>,
     subject: JobSubject,
     why: StoreFailure,
-) -> Vec<Effect> {
+) {
     let StoreFailure { text: why, no_room } = why;
     if subject.is_kept() {
         engine.failed_writes = (engine.failed_writes.0.wrapping_add(1), why.clone());
@@ -152,19 +146,14 @@ pub(super) fn failed(
         | JobSubject::Display => {}
     }
     if no_room {
-        return wait_for_room(engine, now, subject, why);
+        wait_for_room(engine, now, subject, why);
+    } else {
+        engine.complain(why);
     }
-    engine.complain(why);
-    Vec::new()
 }
 
 /// Pauses automatic polls because the disk is full. Shows the error when the pause begins, and for each failed change of the user.
-fn wait_for_room(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    subject: JobSubject,
-    why: String,
-) -> Vec<Effect> {
+fn wait_for_room(engine: &mut Engine, now: DateTime<Utc>, subject: JobSubject, why: String) {
     let is_asked = matches!(
         subject,
         JobSubject::ListMark | JobSubject::Change | JobSubject::Filter(_) | JobSubject::Records
@@ -174,7 +163,7 @@ fn wait_for_room(
     }
     engine.room_awaited = Some(now.checked_add_signed(ROOM_PAUSE).unwrap_or(now));
     let waiting = engine.polls.keys().chain(engine.backfills.keys()).copied().collect();
-    manual_poll::stop(engine, now, waiting)
+    manual_poll::stop(engine, now, waiting);
 }
 
 /// Checks whether the answer of the store reports a successful write.
@@ -193,97 +182,81 @@ const fn is_written(answer: &Answer) -> bool {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of answer")]
-fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) -> Vec<Effect> {
+fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
     match answer {
         Answer::Committed { feed, counters, new, edited, withdrawn } => {
             let gone = u32::try_from(withdrawn.len()).unwrap_or(u32::MAX);
             let news = News { new, edited, withdrawn: gone };
-            let effects = committed(engine, now, feed, counters, news, withdrawn);
+            committed(engine, now, feed, counters, news, withdrawn);
             history_requests::tell_changes(engine, feed);
-            effects
         }
         Answer::HistoryKept { feed, counters, new, edited } => {
             history_requests::tell_changes(engine, feed);
-            let effects = walks::kept(engine, now, feed, counters, new);
+            walks::kept(engine, now, feed, counters, new);
             updated(engine, feed, new > 0 || edited > 0, false);
-            effects
         }
         Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
         Answer::Restored(feed, marked, showing) => {
             marks::restored(engine, &marked, showing);
             updated(engine, feed, true, false);
-            Vec::new()
         }
         Answer::Absorbed { into, counters } => {
             engine.unsaved = engine.unsaved.saturating_sub(1);
             engine.set_counters(into, counters);
             updated(engine, into, true, false);
-            Vec::new()
         }
-        Answer::RecordsSaved => {
-            engine.unsaved = engine.unsaved.saturating_sub(1);
-            Vec::new()
-        }
+        Answer::RecordsSaved => engine.unsaved = engine.unsaved.saturating_sub(1),
         Answer::Marked { flag, value, whole_list, step, marked } => {
-            let undo_waits = marks::marked(engine, flag, value, (whole_list, step), marked);
-            if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() }
+            if marks::marked(engine, flag, value, (whole_list, step), marked) {
+                undo::undo_wanted(engine, now);
+            }
         }
         Answer::UnreadEnded { marked, this_week } => {
             unread_limits::ended(engine, marked, this_week);
-            Vec::new()
         }
-        Answer::Dripped(feed, marked) => {
-            unread_limits::dripped(engine, feed, marked);
-            Vec::new()
-        }
+        Answer::Dripped(feed, marked) => unread_limits::dripped(engine, feed, marked),
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = move_in::noted(engine, feed, &counts);
-            let labelled = (!counts.labelled.is_empty()).then(|| Effect::store(Job::CountFilters));
-            let undone = if undo_waits { undo::undo_wanted(engine, now) } else { Vec::new() };
-            labelled.into_iter().chain(undone).collect()
+            if !counts.labelled.is_empty() {
+                engine.store(Job::CountFilters);
+            }
+            if undo_waits {
+                undo::undo_wanted(engine, now);
+            }
         }
         Answer::Synced(feed, synced) => {
-            let mut effects = Vec::from_iter(account_sync::written(engine, now, feed, synced));
+            account_sync::written(engine, now, feed, synced);
             let news = News { new: synced.new, edited: synced.edited, withdrawn: 0 };
             let counters = synced.counters;
             let first = counters.total == news.new;
             notifications::note_new_entries(engine, now, feed, counters, news, first);
-            effects.extend(notifications::notify(engine, now));
-            effects
+            notifications::notify(engine, now);
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Attached(wanted, entries) => actions::attached(engine, now, &wanted, entries),
         Answer::WithoutPage(feed, links) => page_fetches::queue_pages(engine, now, feed, links),
         Answer::Texts(feed, texts) => page_fetches::texts_read(engine, feed, texts),
-        Answer::Learned(feed, record) => {
-            learn::record_read(engine, now, feed, record);
-            Vec::new()
-        }
+        Answer::Learned(feed, record) => learn::record_read(engine, now, feed, record),
         Answer::Publications(feed, publications) => {
-            learn::loaded(engine, now, feed, Some(publications))
+            learn::loaded(engine, now, feed, Some(publications));
         }
         Answer::FiltersSaved => {
             engine.tell(Event::FiltersChanged);
-            entry_filters::saved(engine)
+            entry_filters::saved(engine);
         }
         Answer::Filtered(filtered) => {
-            let (mut effects, undo_waits) = entry_filters::filtered(engine, *filtered);
-            if undo_waits {
-                effects.extend(undo::undo_wanted(engine, now));
+            if entry_filters::filtered(engine, *filtered) {
+                undo::undo_wanted(engine, now);
             }
-            effects
         }
-        Answer::FiltersCounted(counts) => {
-            engine.filters.counts = counts;
-            Vec::new()
-        }
+        Answer::FiltersCounted(counts) => engine.filters.counts = counts,
         // These answers are handled by the screen or the command that sent the job.
         Answer::SearchesSaved
         | Answer::Rows(_)
         | Answer::Entry(_)
         | Answer::Polls(..)
         | Answer::MonthsCounted(..)
-        | Answer::Counted(_) => Vec::new(),
+        | Answer::Counted(_) => {}
     }
 }
 
@@ -295,19 +268,17 @@ fn committed(
     counters: Counters,
     news: News,
     withdrawn: Vec<u32>,
-) -> Vec<Effect> {
+) {
     let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
     notifications::note_new_entries(engine, now, feed, counters, news, first);
-    let attached = actions::note_new_entries(engine, now, feed, counters, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     marks::withdrawn(engine, feed, withdrawn);
-    let mut effects = polling::committed(engine, now, feed, counters, news);
+    polling::committed(engine, now, feed, counters, news);
     learn::polled(engine, now, feed, news);
-    effects.extend(page_fetches::look_for_texts(engine, now, feed));
-    effects.extend(notifications::notify(engine, now));
-    effects.extend(attached);
+    page_fetches::look_for_texts(engine, now, feed);
+    notifications::notify(engine, now);
+    actions::note_new_entries(engine, now, feed, counters, news, first);
     updated(engine, feed, changed, true);
-    effects
 }
 
 fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {

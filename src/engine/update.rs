@@ -50,9 +50,10 @@ pub struct Output {
 
 /// Applies an input to the engine at the time `now`.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
-    let mut effects = happened(engine, now, input);
-    effects.extend(learn::start_waiting(engine));
-    effects.extend(progress::start_waiting(engine, now));
+    happened(engine, now, input);
+    learn::start_waiting(engine);
+    progress::start_waiting(engine, now);
+    let mut effects = std::mem::take(&mut engine.effects);
     change::join_writes(engine, &mut effects);
     let taken = engine.undo.taken.take();
     if let Some(steps) = engine.undo.changes(now) {
@@ -102,71 +103,60 @@ pub fn next_wake(engine: &Engine, now: DateTime<Utc>) -> DateTime<Utc> {
         .fold(latest, DateTime::min)
 }
 
-fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Vec<Effect> {
+fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) {
     match input {
         Input::Tick => ticked(engine, now),
         Input::Woke => {
             rate_limits::woke(engine, now);
-            ticked(engine, now)
+            ticked(engine, now);
         }
-        Input::Request(request) => requested(engine, now, request).unwrap_or_else(|why| {
-            engine.tell(Event::Refused(why.into()));
-            Vec::new()
-        }),
+        Input::Request(request) => {
+            if let Err(why) = requested(engine, now, request) {
+                engine.tell(Event::Refused(why.into()));
+            }
+        }
         Input::Fetched(id, fetched) => arrived(engine, now, id, *fetched),
         Input::Download(id, news) => progress::news(engine, now, id, news),
         Input::Playing(id, news) => actions::news(engine, now, id, news),
         Input::Stored(stored) => {
             let was_behind = engine.is_store_behind();
-            let mut effects = stored_or_failed(engine, now, *stored);
+            stored_or_failed(engine, now, *stored);
             if was_behind {
-                effects.extend(start_fetches::start(engine, now));
+                start_fetches::start(engine, now);
             }
-            effects
         }
         Input::Learned(feed, plan) => learn::learned(engine, now, feed, plan),
         Input::FilterHits(filter, Ok(hits)) => entry_filters::found(engine, filter, hits),
         Input::FilterHits(filter, Err(why)) => {
             engine.complain(why);
-            let saved = entry_filters::failed(engine, filter);
-            saved.map(|id| undo::undo_this(engine, now, id)).unwrap_or_default()
+            if let Some(id) = entry_filters::failed(engine, filter) {
+                undo::undo_this(engine, now, id);
+            }
         }
         Input::PictureTaskDone(done) => page_fetches::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
-            let shown = run_external::tell_end(engine, purpose, ended);
+            run_external::tell_end(engine, purpose, ended);
             match purpose {
                 RunPurpose::News => notifications::command_ended(engine, now),
                 RunPurpose::Play(id) => actions::ended(engine, id),
-                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => {
-                    shown.into_iter().collect()
-                }
+                RunPurpose::Show | RunPurpose::Pipe | RunPurpose::Step(_) => {}
             }
         }
-        Input::TryNext(run) => vec![Effect::Run(run)],
+        Input::TryNext(run) => engine.carry_out(Effect::Run(run)),
         Input::LoginKept(login, result) => addresses::kept(engine, *login, result),
-        Input::ZoneChanged(zone) => {
-            change_zone(engine, now, zone);
-            Vec::new()
-        }
+        Input::ZoneChanged(zone) => change_zone(engine, now, zone),
         Input::Reconfigured(settings) => reconfigured(engine, now, *settings),
-        Input::Indexed { missing } => {
-            engine.tell(Event::Indexed { missing });
-            Vec::new()
-        }
-        Input::Trouble(why) => complained(engine, why),
+        Input::Indexed { missing } => engine.tell(Event::Indexed { missing }),
+        Input::Trouble(why) => engine.complain(why),
     }
 }
 
 /// Carries out a request of the user. The error is a sentence with the reason that the request is not allowed.
-fn requested(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    request: Request,
-) -> Result<Vec<Effect>, InputFlaw> {
+fn requested(engine: &mut Engine, now: DateTime<Utc>, request: Request) -> Result<(), InputFlaw> {
     if engine.undo.origin == Origin::User && questions::asks(engine, now, &request) {
-        return Ok(Vec::new());
+        return Ok(());
     }
-    Ok(match request {
+    match request {
         Request::Poll(request) => manual_poll::ask(engine, now, &request),
         Request::StopPolls(feeds) => manual_poll::stop(engine, now, feeds),
         Request::Subscribe(wanted) => subscribe::add(engine, now, *wanted),
@@ -182,9 +172,9 @@ fn requested(
         Request::SyncAccounts => account_sync::ask(engine),
         Request::CountReading(readings) => marks::count_reading(engine, now, readings),
         Request::SyncLabel { name, keys, set } => {
-            entry_filters::label_synced(engine, &name, keys, set)
+            entry_filters::label_synced(engine, &name, keys, set);
         }
-        Request::ImportFile(path) => vec![Effect::ReadImport(path)],
+        Request::ImportFile(path) => engine.carry_out(Effect::ReadImport(path)),
         Request::Preview { addition, url } => feed_preview::select(engine, now, addition, url),
         Request::Choose { addition, url } => subscribe::choose(engine, now, addition, url),
         Request::TakeFirstFeed(addition) => subscribe::take_first(engine, now, addition),
@@ -212,15 +202,17 @@ fn requested(
         Request::RemoveFilter(id) => entry_filters::remove(engine, now, id),
         Request::SaveSearches(list) => search_query::save(engine, list),
         Request::FetchPage { key, url, kept } => {
-            page_fetches::fetch_page(engine, now, key, url, kept)?
+            page_fetches::fetch_page(engine, now, key, url, kept)?;
         }
         Request::FetchPicture { key, url } => page_fetches::fetch(engine, now, key, url)?,
         Request::FetchAhead(feed, part, of) => page_fetches::request(engine, now, feed, part, of),
         Request::DropPictures => page_fetches::drop_waiting(engine),
         Request::Learn(feed) => learn::ask(engine, feed),
-        Request::Open { link, attached: None } => vec![run_external::show(engine, link)],
+        Request::Open { link, attached: None } => {
+            engine.carry_out(run_external::show(engine, link));
+        }
         Request::Open { link, attached: Some(media_type) } => {
-            actions::play_attached(engine, now, link, &media_type)?
+            actions::play_attached(engine, now, link, &media_type)?;
         }
         Request::Download(request) => actions::requested(engine, now, request)?,
         Request::Together(requests) => together(engine, now, requests),
@@ -228,8 +220,9 @@ fn requested(
         Request::Answered(request, step) => by(engine, now, Origin::Answered(step), *request)?,
         Request::Undo => undo::undo(engine, now),
         Request::Redo => undo::redo(engine, now),
-        Request::Stop => vec![Effect::Stop],
-    })
+        Request::Stop => engine.carry_out(Effect::Stop),
+    }
+    Ok(())
 }
 
 /// Carries out a request with another origin than the user.
@@ -238,7 +231,7 @@ fn by(
     now: DateTime<Utc>,
     origin: Origin,
     request: Request,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     engine.undo.origin = origin;
     let done = requested(engine, now, request);
     engine.undo.origin = Origin::User;
@@ -251,24 +244,22 @@ fn answer_device(
     now: DateTime<Utc>,
     device: String,
     yes: bool,
-) -> Result<Vec<Effect>, InputFlaw> {
-    let (noted, removing) = held_removals::answer(engine, device, yes);
-    let removed = removing.map(|it| by(engine, now, Origin::Answered(None), it));
-    let mut effects = removed.transpose()?.unwrap_or_default();
+) -> Result<(), InputFlaw> {
+    if let Some(removing) = held_removals::answer(engine, &device, yes) {
+        by(engine, now, Origin::Answered(None), removing)?;
+    }
     // If the program is killed in between, the user is asked again.
-    effects.push(noted);
-    Ok(effects)
+    engine.store(Job::SaveHeld(device, Vec::new()));
+    Ok(())
 }
 
 /// Carries out several requests as one change. If a request is not allowed, shows the reason and carries out the other requests.
-fn together(engine: &mut Engine, now: DateTime<Utc>, requests: Vec<Request>) -> Vec<Effect> {
+fn together(engine: &mut Engine, now: DateTime<Utc>, requests: Vec<Request>) {
     engine.undo.begin_together();
-    let mut effects = Vec::new();
     let mut refused = None;
     for request in requests {
-        match requested(engine, now, request) {
-            Ok(done) => effects.extend(done),
-            Err(why) => refused = Some(why),
+        if let Err(why) = requested(engine, now, request) {
+            refused = Some(why);
         }
     }
     let count = engine.undo.end_together();
@@ -278,52 +269,45 @@ fn together(engine: &mut Engine, now: DateTime<Utc>, requests: Vec<Request>) -> 
     if let Some(why) = refused {
         engine.complain(why);
     }
-    effects
-}
-
-fn complained(engine: &mut Engine, why: String) -> Vec<Effect> {
-    engine.complain(why);
-    Vec::new()
 }
 
 /// Carries out what is due at `now`: polls, notifications, and the daily backup.
-fn ticked(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects = polling::tick(engine, now);
+fn ticked(engine: &mut Engine, now: DateTime<Utc>) {
+    polling::tick(engine, now);
     if engine.may_forget(now) {
         engine.undo.forget_old(now);
-        effects.extend(unsubscribe::forget_ended(engine, now));
-        effects.extend(unread_limits::check(engine, now));
-        effects.extend(unread_limits::drip(engine, now));
+        unsubscribe::forget_ended(engine, now);
+        unread_limits::check(engine, now);
+        unread_limits::drip(engine, now);
     }
-    effects.extend(notifications::notify(engine, now));
+    notifications::notify(engine, now);
     if engine.may_forget(now) && (engine.attended || engine.polls_by_itself) {
-        effects.extend(actions::delete_played(engine, now));
+        actions::delete_played(engine, now);
     }
     // Make the daily backup only in a process that keeps running. A one-shot command makes its backup when it ends.
     let lasts = engine.attended || engine.polls_by_itself;
     let today = Some(day_of(now, engine.zone));
     if lasts && engine.backup_day != today {
         engine.backup_day = today;
-        effects.extend(today.map(|today| Effect::store(Job::BackUp(today))));
+        engine.effects.extend(today.map(|today| Effect::store(Job::BackUp(today))));
     }
-    effects
 }
 
-fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetched) -> Vec<Effect> {
+fn arrived(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, fetched: Fetched) {
     let Some(ended) = engine.host_queue.end(id, now, &engine.settings.network) else {
-        return Vec::new();
+        return;
     };
     match ended.waiting.purpose {
         Purpose::Poll(feed) => polling::fetched(engine, now, id, &ended.waiting, feed, fetched),
         Purpose::Archive(feed) => walks::fetched(engine, now, id, &ended.waiting, feed, fetched),
         Purpose::FullText(key) => {
-            page_fetches::page_fetched(engine, now, key, &ended.waiting, fetched)
+            page_fetches::page_fetched(engine, now, key, &ended.waiting, fetched);
         }
         Purpose::Picture(key) => {
-            page_fetches::picture_fetched(engine, now, key, ended.waiting, fetched)
+            page_fetches::picture_fetched(engine, now, key, ended.waiting, fetched);
         }
         Purpose::Discover(addition) => {
-            subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched)
+            subscribe::fetched(engine, now, addition, &ended.waiting.url, fetched);
         }
     }
 }
@@ -371,15 +355,16 @@ impl Engine {
 }
 
 /// Applies a reloaded configuration, and updates the plans of all feeds if the poll or network settings changed.
-pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) -> Vec<Effect> {
+pub fn reconfigured(engine: &mut Engine, now: DateTime<Utc>, settings: Settings) {
     let before = std::mem::replace(&mut engine.settings, settings);
     engine.unread_checked = None;
     let network = before.network != engine.settings.network;
     if before.poll != engine.settings.poll || network {
         replan_all(engine, now);
     }
-    let settings = network.then(|| Box::new(engine.settings.network.clone()));
-    settings.map(Effect::Reconnect).into_iter().collect()
+    if network {
+        engine.carry_out(Effect::Reconnect(Box::new(engine.settings.network.clone())));
+    }
 }
 
 /// Changes the user's time zone, in which times are shown and learned plans are computed.
@@ -421,8 +406,8 @@ mod tests {
         engine.host_queue.not_before = None;
         start_fetches::enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
         [0, 1].map(|second| {
-            let effects = start_fetches::start(&mut engine, now + TimeDelta::seconds(second));
-            !effects.is_empty()
+            start_fetches::start(&mut engine, now + TimeDelta::seconds(second));
+            !std::mem::take(&mut engine.effects).is_empty()
         })
     }
 

@@ -192,21 +192,21 @@ pub fn policy(engine: &Engine, feed: FeedKey) -> WalkPolicy {
     WalkPolicy { mode, day_documents, allow_insecure, ..WalkPolicy::default() }
 }
 
-/// Returns the external archive that the user chose for a feed, in the form that the feed's history expects. An
-/// address that may hold a secret is not told to another host.
+/// Returns the external archive that the user chose for a feed, in the form that the feed's history expects.
 pub fn way(engine: &Engine, feed: FeedKey) -> Option<ActiveAdaptor> {
+    way_by(engine, feed, engine.feeds.get(&feed)?.record.feed_settings.archives?)
+}
+
+/// Returns an external archive in the form that a feed's history expects. An address that may hold a secret is not told to another
+/// host.
+pub fn way_by(engine: &Engine, feed: FeedKey, adaptor: Adaptor) -> Option<ActiveAdaptor> {
     let record = &engine.feeds.get(&feed)?.record;
     if FeedSource::of(&record.url) != FeedSource::Web {
         return None;
     }
     let base = engine.settings.history.internet_archive.trim_end_matches('/').to_owned();
-    let may =
-        |adaptor: &Adaptor| *adaptor == Adaptor::WordPress || !carries_login_or_query(&record.url);
-    record.feed_settings.archives.filter(may).map(|adaptor| ActiveAdaptor {
-        adaptor,
-        base,
-        url: record.url.clone(),
-    })
+    let may = adaptor == Adaptor::WordPress || !carries_login_or_query(&record.url);
+    may.then(|| ActiveAdaptor { adaptor, base, url: record.url.clone() })
 }
 
 /// Checks whether the host of `url` answered an archive request of another feed with a 429 whose wait is not over (SPEC B.4 rule

@@ -21,9 +21,10 @@ pub(super) fn commit_of_record(engine: &Engine, feed: FeedKey) -> Option<Box<His
     (!is_walked).then(|| Box::new(commit))
 }
 
-/// Returns the effect that writes a feed's history record after a change.
-pub fn write_record(engine: &Engine, feed: FeedKey) -> Option<Effect> {
-    Some(Effect::store(Job::KeepHistory(commit_of_record(engine, feed)?)))
+/// Writes a feed's history record after a change.
+pub fn write_record(engine: &mut Engine, feed: FeedKey) {
+    let commit = commit_of_record(engine, feed);
+    engine.effects.extend(commit.map(|commit| Effect::store(Job::KeepHistory(commit))));
 }
 
 /// Returns the numbers of the entries that one write added.
@@ -75,22 +76,15 @@ pub fn hidden(feed: &Subscription) -> &[u32] {
 }
 
 /// Hides the entries that a source brought, or shows them again, for an undo or a redo.
-pub fn show(
-    engine: &mut Engine,
-    feed: FeedKey,
-    entries: &[u32],
-    again: bool,
-    of_copy: bool,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+pub fn show(engine: &mut Engine, feed: FeedKey, entries: &[u32], again: bool, of_copy: bool) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let withdrawn = if again { Vec::new() } else { entries.to_vec() };
     Arc::make_mut(&mut subscription.history).withdrawn = withdrawn;
-    let record = write_record(engine, feed);
+    write_record(engine, feed);
     let showing = match (again, of_copy) {
         (true, _) => Showing::Again,
         (false, true) => Showing::HidesCopies,
         (false, false) => Showing::HidesUnlisted,
     };
-    let job = Job::Restore { feed, entries: entries.to_vec(), showing };
-    record.into_iter().chain([Effect::store(job)]).collect()
+    engine.store(Job::Restore { feed, entries: entries.to_vec(), showing });
 }

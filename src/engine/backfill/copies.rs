@@ -21,7 +21,7 @@ use super::walk_stage::Backfill;
 
 use crate::engine::change::undo_stack::Step;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::request::{Effect, Event, NoticeOffer};
+use crate::engine::request::{Event, NoticeOffer};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Showing};
 
@@ -131,8 +131,8 @@ fn known<'f>(feed: &'f Subscription, name: &str) -> Option<&'f CopyWalk> {
 
 /// Forgets a copy: hides the entries that it brought, except those that the publisher has listed since. The entries can be shown
 /// again with an undo.
-pub fn forget(engine: &mut Engine, feed: FeedKey, name: &str) -> Result<Vec<Effect>, InputFlaw> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Vec::new()) };
+pub fn forget(engine: &mut Engine, feed: FeedKey, name: &str) -> Result<(), InputFlaw> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(()) };
     let Some(copy) = known(subscription, name).cloned() else {
         return Err(format!("no copy at '{name}' was read").into());
     };
@@ -151,7 +151,7 @@ pub fn forget(engine: &mut Engine, feed: FeedKey, name: &str) -> Result<Vec<Effe
         None,
     );
     engine.tell(Event::offering(text, NoticeOffer::Undo));
-    let record = write_record(engine, feed);
-    let job = Job::Restore { feed, entries, showing: Showing::HidesCopies };
-    Ok(record.into_iter().chain([Effect::store(job)]).collect())
+    write_record(engine, feed);
+    engine.store(Job::Restore { feed, entries, showing: Showing::HidesCopies });
+    Ok(())
 }

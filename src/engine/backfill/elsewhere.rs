@@ -14,7 +14,6 @@ use super::walk_stage::HistoryAction;
 use super::{archive_response, brought, copies, walks};
 use crate::engine::feeds::feed_settings;
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::request::Effect;
 use crate::engine::state::Engine;
 
 /// A source of older entries that the user can choose.
@@ -130,26 +129,26 @@ pub fn read(
     now: DateTime<Utc>,
     feed: FeedKey,
     adaptor: Adaptor,
-) -> Result<Vec<Effect>, InputFlaw> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(Vec::new()) };
+) -> Result<(), InputFlaw> {
+    let Some(subscription) = engine.feeds.get(&feed) else { return Ok(()) };
     if engine.offline {
         return Err("backissue was started with --offline".into());
     }
-    let mut chosen = subscription.record.chosen();
-    chosen.feed_settings.archives = Some(adaptor);
-    let mut effects = feed_settings::change(engine, now, feed, chosen)?;
-    let way = archive_response::way(engine, feed);
+    let way = archive_response::way_by(engine, feed, adaptor);
     if way.is_none() {
         return Err("its address has a login or a query, so nobody else is asked for it".into());
     }
+    let mut chosen = subscription.record.chosen();
+    chosen.feed_settings.archives = Some(adaptor);
+    feed_settings::change(engine, now, feed, chosen)?;
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         // A feed that was never read starts at the source, too.
         Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
     }
     engine.say(format!("requesting older entries from {}", adaptor.source()));
     engine.host_queue.not_before = None;
-    effects.extend(walks::begin(engine, now, feed, Some(HistoryAction::Everywhere)));
-    Ok(effects)
+    walks::begin(engine, now, feed, Some(HistoryAction::Everywhere));
+    Ok(())
 }
 
 /// Reads a copy at a typed address, or continues to.
@@ -158,7 +157,31 @@ pub fn read_copy(
     now: DateTime<Utc>,
     feed: FeedKey,
     url: &str,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     copies::begin(engine, feed, url)?;
-    Ok(walks::go_on_in_copy(engine, now, feed))
+    walks::go_on_in_copy(engine, now, feed);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::feeds::subscription::SubscriptionRecord;
+    use crate::engine::request::{Input, Request};
+    use crate::engine::settings::Settings;
+    use crate::engine::update::update;
+
+    #[test]
+    fn a_source_that_may_not_know_the_address_changes_no_setting() {
+        let (now, feed) = (DateTime::UNIX_EPOCH, FeedKey(1));
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, Vec::new(), now);
+        let url = "https://a.example/feed?key=secret".to_owned();
+        let record = SubscriptionRecord { url, ..SubscriptionRecord::default() };
+        engine.feeds.insert(feed, Subscription::new(feed, record.clone()));
+        let request = Request::ReadElsewhere(feed, Adaptor::InternetArchive);
+        let output = update(&mut engine, now, Input::Request(request));
+        assert!(format!("{:?}", output.events).contains("has a login or a query"));
+        assert_eq!((output.effects, engine.unsaved), (Vec::new(), 0));
+        assert_eq!(engine.feeds[&feed].record, record);
+    }
 }

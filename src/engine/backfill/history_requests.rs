@@ -17,38 +17,30 @@ use crate::engine::entries::rows::{GapMark, ListQuery, Scope, Show};
 use crate::engine::feeds::subscription::{Subscription, missing_in};
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::manual_poll;
-use crate::engine::request::{Effect, Event};
+use crate::engine::request::Event;
 use crate::engine::state::Engine;
 
 /// Requests older entries of a feed, at one gap or at all gaps. A request for all gaps stops the feed's archive walk if one is
 /// under way.
-pub fn more(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    gap: Option<GapKey>,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+pub fn more(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, gap: Option<GapKey>) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     let title = subscription.record.shown_title().to_owned();
     if engine.offline {
-        engine.say("backissue was started with --offline");
-        return Vec::new();
+        return engine.say("backissue was started with --offline");
     }
     if gap.is_none() && engine.backfills.contains_key(&feed) {
         return walks::stop(engine, now, feed);
     }
     if let Some(why) = FeedSource::of(&subscription.record.url).without_history() {
-        engine.say(format!("{title}: {why}"));
-        return Vec::new();
+        return engine.say(format!("{title}: {why}"));
     }
     let settings = &subscription.record.feed_settings;
     if settings.is_polled_by_server() && subscription.state.facts.last_ok.is_none() {
         // Only the document of the publisher names its archives.
-        let effects = manual_poll::poll_now(engine, now, feed);
-        engine.say(format!(
+        manual_poll::poll_now(engine, now, feed);
+        return engine.say(format!(
             "{title}: reading the publisher's archives once; --poll-here on (e) polls it here, too"
         ));
-        return effects;
     }
     let record = &subscription.history;
     let action = match gap {
@@ -60,47 +52,37 @@ pub fn more(
         }
         None if record.missing() == 0 => {
             let text = format!("{title}: {}", record.status().text());
-            engine.say(text);
-            return Vec::new();
+            return engine.say(text);
         }
         None => HistoryAction::Everywhere,
     };
     engine.say(format!("{title}: requesting older entries"));
     // Start-up delays do not apply to a manual request.
     engine.host_queue.not_before = None;
-    walks::begin(engine, now, feed, Some(action))
+    walks::begin(engine, now, feed, Some(action));
 }
 
 /// Starts an action on a feed's history, unless backissue is offline.
-pub fn begin(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    action: HistoryAction,
-) -> Vec<Effect> {
+pub fn begin(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, action: HistoryAction) {
     if engine.feeds.contains_key(&feed) && !engine.offline {
         engine.host_queue.not_before = None;
-        walks::begin(engine, now, feed, Some(action))
-    } else {
-        Vec::new()
+        walks::begin(engine, now, feed, Some(action));
     }
 }
 
 /// Hides a gap in the entry lists and adds an undo step.
-pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) -> Vec<Effect> {
+pub fn dismiss(engine: &mut Engine, feed: FeedKey, gap: GapKey) {
     let known = engine.feeds.get(&feed).and_then(|feed| feed.history.gaps.get(&gap));
     let Some(known) = known else {
-        engine.say("this line disappears when the history has been fetched");
-        return Vec::new();
+        return engine.say("this line disappears when the history has been fetched");
     };
     if !known.is_shown() {
         // The gap does not change, so there is nothing to undo.
-        engine.say("this gap is already hidden");
-        return Vec::new();
+        return engine.say("this gap is already hidden");
     }
     let step = engine.undo.push(Step::Dismissed { feed, gap });
     engine.say_undoable("gap hidden");
-    set_gap(engine, feed, gap, GapState::Dismissed, step)
+    set_gap(engine, feed, gap, GapState::Dismissed, step);
 }
 
 /// Hides a gap or shows it again, if it is there and in another state.
@@ -110,12 +92,12 @@ pub fn set_gap(
     gap: GapKey,
     state: GapState,
     step: Option<ChangeId>,
-) -> Vec<Effect> {
-    let Some(before) = replace_state(engine, feed, gap, state) else { return Vec::new() };
+) {
+    let Some(before) = replace_state(engine, feed, gap, state) else { return };
     engine.tell(Event::ListsChanged);
-    let commit = brought::commit_of_record(engine, feed);
-    let written = commit.map(|it| change::write(engine, Change::Gap(it, gap, before), step));
-    Vec::from_iter(written)
+    if let Some(commit) = brought::commit_of_record(engine, feed) {
+        change::write(engine, Change::Gap(commit, gap, before), step);
+    }
 }
 
 /// Sets the state of a gap, and returns the state before if it was another one.
@@ -141,25 +123,26 @@ pub fn put_back(
     feed: FeedKey,
     (gap, before): (GapKey, GapState),
     is_in_later: bool,
-) -> Vec<Effect> {
+) {
     replace_state(engine, feed, gap, before);
     engine.tell(Event::ListsChanged);
-    Vec::from_iter(is_in_later.then(|| brought::write_record(engine, feed)).flatten())
+    if is_in_later {
+        brought::write_record(engine, feed);
+    }
 }
 
 /// Applies the user's choice of an external archive, or of no external archive, to the history of a feed. Cancels the feed's
 /// archive walk; archives are requested again after the feed's next successful poll.
-pub fn adapt(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
-    let mut effects = Vec::from_iter(rate_limits::drop_walk(engine, feed));
+pub fn adapt(engine: &mut Engine, feed: FeedKey) {
+    rate_limits::drop_walk(engine, feed);
     let way = archive_response::way(engine, feed);
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return effects };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if subscription.state.facts.last_ok.is_none() {
-        return effects;
+        return;
     }
     Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
-    effects.extend(brought::write_record(engine, feed));
+    brought::write_record(engine, feed);
     engine.tell(Event::ListsChanged);
-    effects
 }
 
 /// Returns the gaps of a feed that an entry list shows, each with its row.

@@ -14,12 +14,12 @@ use super::walk_stage::{self, Backfill, HistoryAction, WalkStage};
 use super::{brought, copies};
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits::{NetworkNote, note_network};
+use crate::engine::politeness::rate_limits::note_network;
 use crate::engine::poll::fetch::{FetchId, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_stage::ReadArchive;
 use crate::engine::poll::start_fetches;
-use crate::engine::request::{Effect, Event, NoticeLevel, NoticeOffer};
+use crate::engine::request::{Event, NoticeLevel, NoticeOffer};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::FeedDocument;
@@ -40,17 +40,19 @@ pub fn checked(
     feed: FeedKey,
     archive: Option<Box<ReadArchive>>,
     with_archives: bool,
-) -> Vec<Effect> {
+) {
     if engine.offline || (!with_archives && archive.is_none()) {
-        return Vec::new();
+        return;
     }
     let (mode, way) = (policy(engine, feed).mode, way(engine, feed));
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
     Arc::make_mut(&mut subscription.history).apply_check(mode, now);
     let has_work = subscription.history.has_work() || archive.is_some();
     let begun = Begun { action: None, archive, asks: with_archives };
-    if has_work { begin_with(engine, now, feed, begun) } else { Vec::new() }
+    if has_work {
+        begin_with(engine, now, feed, begun);
+    }
 }
 
 /// Starts a walk with the user's action, or passes the action to the walk under way.
@@ -59,8 +61,8 @@ pub fn begin(
     now: DateTime<Utc>,
     feed: FeedKey,
     action: Option<HistoryAction>,
-) -> Vec<Effect> {
-    begin_with(engine, now, feed, Begun { action, archive: None, asks: true })
+) {
+    begin_with(engine, now, feed, Begun { action, archive: None, asks: true });
 }
 
 /// Input for a new walk, or for the walk under way.
@@ -71,14 +73,14 @@ struct Begun {
     asks: bool,
 }
 
-fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Begun) -> Vec<Effect> {
+fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Begun) {
     let Begun { action, archive, asks } = begun;
     let source = engine.feeds.get(&feed).map(|feed| FeedSource::of(&feed.record.url));
     if let Some(why) = source.and_then(FeedSource::without_history) {
         if action.is_some() {
             engine.say(why);
         }
-        return Vec::new();
+        return;
     }
     if let Some(backfill) = engine.backfills.get_mut(&feed) {
         backfill.asked |= action.is_some();
@@ -94,23 +96,18 @@ fn begin_with(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, begun: Beg
         ..Backfill::new(asks)
     };
     engine.backfills.insert(feed, backfill);
-    vec![Effect::store(Job::ReadNodes(feed))]
+    engine.store(Job::ReadNodes(feed));
 }
 
 /// Continues a walk after the archives that were fetched earlier were read from the store.
-pub fn nodes_loaded(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    mut nodes: Nodes,
-) -> Vec<Effect> {
+pub fn nodes_loaded(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, mut nodes: Nodes) {
     let (Some(backfill), Some(subscription)) =
         (engine.backfills.get_mut(&feed), engine.feeds.get_mut(&feed))
     else {
-        return Vec::new();
+        return;
     };
     if backfill.stage != WalkStage::Loading {
-        return Vec::new();
+        return;
     }
     if nodes.check_invariant(&subscription.history).is_err() {
         // The store lost records of archives, so fetch all archives again. The entries are kept.
@@ -118,17 +115,17 @@ pub fn nodes_loaded(
         Arc::make_mut(&mut subscription.history).reread(&mut nodes);
     }
     (backfill.nodes, backfill.stage) = (nodes, WalkStage::Ready);
-    go_on(engine, now, feed)
+    go_on(engine, now, feed);
 }
 
 /// Takes the next step of a walk: applies the user's actions, then requests the next archive or ends the walk.
-fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     if engine.backfills.get(&feed).is_some_and(|backfill| backfill.copy.is_some()) {
         // What a poll found meanwhile is requested after the next one.
-        return Vec::new();
+        return;
     }
-    if let Some(effects) = keep_read_archive(engine, now, feed) {
-        return effects;
+    if keep_read_archive(engine, now, feed).is_some() {
+        return;
     }
     let is_over = |backfill: &Backfill| backfill.stage == WalkStage::Ready && !backfill.asks;
     if engine.backfills.get(&feed).is_some_and(is_over) {
@@ -139,10 +136,10 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
     let (Some(backfill), Some(subscription)) =
         (engine.backfills.get_mut(&feed), engine.feeds.get_mut(&feed))
     else {
-        return Vec::new();
+        return;
     };
     if backfill.stage != WalkStage::Ready {
-        return Vec::new();
+        return;
     }
     let before = (!backfill.actions.is_empty()).then(|| Arc::clone(&subscription.history));
     let record = Arc::make_mut(&mut subscription.history);
@@ -157,7 +154,8 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         // A poll may write the history record at any time, so write the changed archives before the next request.
         backfill.before = backfill.before.take().or(before);
         backfill.actions.extend(page.map(|_| HistoryAction::Page));
-        return vec![write(feed, &subscription.history, backfill, None)];
+        let job = write(feed, &subscription.history, backfill, None);
+        return engine.store(job);
     }
     if let Some(page) = page.filter(|_| !held_up) {
         return wait_for(engine, now, feed, page, true);
@@ -173,20 +171,17 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> 
         Next::Fetch(request) if wants_rest(engine, feed, &request.url, now) => {
             let asked = engine.backfills.get(&feed).is_some_and(|backfill| backfill.asked);
             let why = "the host of its archives asked for fewer requests".to_owned();
-            rest(engine, feed, asked.then_some(why))
+            rest(engine, feed, asked.then_some(why));
         }
         Next::Fetch(request) => wait_for(engine, now, feed, request, false),
-        Next::Busy => Vec::new(),
+        Next::Busy => {}
         Next::Rest(notice) => rest(engine, feed, notice.map(WalkNotice::text)),
     }
 }
 
 /// Stores an archive that a poll read as the subscription document, as if the walk had requested the archive (SPEC C.2 rule 3).
-fn keep_read_archive(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-) -> Option<Vec<Effect>> {
+/// Returns `None` if there is none to store.
+fn keep_read_archive(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<()> {
     let backfill = engine.backfills.get_mut(&feed)?;
     let subscription = engine.feeds.get_mut(&feed)?;
     if backfill.stage != WalkStage::Ready {
@@ -225,14 +220,14 @@ fn wait_for(
     feed: FeedKey,
     request: ArchiveRequest,
     paging: bool,
-) -> Vec<Effect> {
-    let Some(backfill) = engine.backfills.get_mut(&feed) else { return Vec::new() };
+) {
+    let Some(backfill) = engine.backfills.get_mut(&feed) else { return };
     let url = request.url.clone();
     (backfill.stage, backfill.paging) = (WalkStage::Waiting, paging);
     backfill.request = Some(request);
     let waiting = Waiting { url, purpose: Purpose::Archive(feed), cause: PollCause::Due };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    start_fetches::start(engine, now)
+    start_fetches::start(engine, now);
 }
 
 /// Handles the result of a request for an archive or a page.
@@ -243,7 +238,7 @@ pub fn fetched(
     waiting: &Waiting,
     feed: FeedKey,
     fetched: Fetched,
-) -> Vec<Effect> {
+) {
     let mine = engine.backfills.get(&feed).is_some_and(|backfill| backfill.fetch == Some(id));
     if !mine || !engine.feeds.contains_key(&feed) {
         return start_fetches::start(engine, now);
@@ -252,12 +247,10 @@ pub fn fetched(
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         Arc::make_mut(&mut subscription.history).count_redirects(fetched.hops.len());
     }
-    let NetworkNote { is_offline, mut effects } =
-        note_network(engine, now, &waiting.url, &fetched, None);
+    let is_offline = note_network(engine, now, &waiting.url, &fetched, None);
     let judged = if is_offline { Err(ArchiveFailure::Offline) } else { classify_archive(fetched) };
-    effects.extend(answered(engine, now, feed, judged, started, wire_bytes));
-    effects.extend(start_fetches::start(engine, now));
-    effects
+    answered(engine, now, feed, judged, started, wire_bytes);
+    start_fetches::start(engine, now);
 }
 
 /// Applies the response to an archive request to the feed's history, and writes the changes.
@@ -268,12 +261,12 @@ fn answered(
     judged: Result<Archive, ArchiveFailure>,
     started: DateTime<Utc>,
     wire_bytes: u64,
-) -> Vec<Effect> {
+) {
     let policy = policy(engine, feed);
     let (Some(backfill), Some(subscription)) =
         (engine.backfills.get_mut(&feed), engine.feeds.get_mut(&feed))
     else {
-        return Vec::new();
+        return;
     };
     backfill.before = Some(Arc::clone(&subscription.history));
     if backfill.copy.is_some() {
@@ -322,15 +315,15 @@ fn answered(
             }
         }
     }
-    let writing = write(feed, &subscription.history, backfill, document);
+    let job = write(feed, &subscription.history, backfill, document);
     if let Some(trouble) = trouble {
         engine.complain(trouble);
     }
-    vec![writing]
+    engine.store(job);
 }
 
 /// Requests the next document of the copy that is being read, or ends the walk.
-pub(super) fn go_on_in_copy(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub(super) fn go_on_in_copy(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     match copies::next(engine, now, feed) {
         Some(request) => wait_for(engine, now, feed, request, false),
         None => rest(engine, feed, None),
@@ -344,49 +337,44 @@ fn copy_answered(
     feed: FeedKey,
     judged: Result<Archive, ArchiveFailure>,
     received: (DateTime<Utc>, u64),
-) -> Vec<Effect> {
+) {
     let is_offline = matches!(judged, Err(ArchiveFailure::Offline));
     let document = copies::answered(engine, now, feed, judged, received);
     let (Some(backfill), Some(subscription)) =
         (engine.backfills.get_mut(&feed), engine.feeds.get(&feed))
     else {
-        return Vec::new();
+        return;
     };
     (backfill.fetch, backfill.request) = (None, None);
     backfill.merging = document.is_some().then_some(false);
     if is_offline {
         return rest(engine, feed, None);
     }
-    vec![write(feed, &subscription.history, backfill, document)]
+    let job = write(feed, &subscription.history, backfill, document);
+    engine.store(job);
 }
 
-/// Writes the changes of a walk. The walk continues when the changes are durable.
+/// Returns the job that writes the changes of a walk. The walk continues when the changes are durable.
 fn write(
     feed: FeedKey,
     record: &Arc<HistoryRecord>,
     backfill: &mut Backfill,
     document: Option<(Box<FeedDocument>, Merging)>,
-) -> Effect {
+) -> Job {
     backfill.stage = WalkStage::Writing;
     let nodes = backfill.nodes.take_touched();
     let commit = HistoryCommit { feed, record: Arc::clone(record), nodes, document };
-    Effect::store(Job::KeepHistory(Box::new(commit)))
+    Job::KeepHistory(Box::new(commit))
 }
 
 /// Continues a walk after its changes were written.
-pub fn kept(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    counters: Counters,
-    new: u32,
-) -> Vec<Effect> {
+pub fn kept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, counters: Counters, new: u32) {
     engine.set_counters(feed, counters);
     let policy = policy(engine, feed);
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
-    let Some(backfill) = engine.backfills.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
+    let Some(backfill) = engine.backfills.get_mut(&feed) else { return };
     if backfill.stage != WalkStage::Writing {
-        return Vec::new();
+        return;
     }
     (backfill.stage, backfill.before) = (WalkStage::Ready, None);
     if backfill.merging.is_some() {
@@ -417,7 +405,7 @@ pub fn kept(
         }
         (None, _) => backfill.paging = false,
     }
-    go_on(engine, now, feed)
+    go_on(engine, now, feed);
 }
 
 /// Ends a walk whose changes could not be written, and restores the earlier history record.
@@ -430,8 +418,8 @@ pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
 }
 
 /// Ends a walk: writes the history record and shows the notice, if there is one.
-fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) -> Vec<Effect> {
-    rest_offering(engine, feed, notice, None)
+fn rest(engine: &mut Engine, feed: FeedKey, notice: Option<String>) {
+    rest_offering(engine, feed, notice, None);
 }
 
 fn rest_offering(
@@ -439,10 +427,10 @@ fn rest_offering(
     feed: FeedKey,
     notice: Option<String>,
     offer: Option<NoticeOffer>,
-) -> Vec<Effect> {
-    let Some(mut backfill) = engine.backfills.remove(&feed) else { return Vec::new() };
+) {
+    let Some(mut backfill) = engine.backfills.remove(&feed) else { return };
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     Arc::make_mut(&mut subscription.history).asking = None;
     let record = subscription.history.clone();
     let title = subscription.record.shown_title().to_owned();
@@ -476,11 +464,11 @@ fn rest_offering(
         engine.tell_when_durable(feed, Event::WalkEnded { feed, archives, new });
     }
     let commit = HistoryCommit { feed, record, nodes, document: None };
-    vec![Effect::store(Job::KeepHistory(Box::new(commit)))]
+    engine.store(Job::KeepHistory(Box::new(commit)));
 }
 
 /// Stops a walk at the user's request. The archives that were not requested become a gap (SPEC C.8, G3). Pending writes continue.
-pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let copy = engine.backfills.get(&feed).and_then(|backfill| backfill.copy.clone());
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         let history = Arc::make_mut(&mut subscription.history);
@@ -489,7 +477,7 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effec
             None => history.stop(now),
         }
     }
-    rest_offering(engine, feed, Some("stopped".to_owned()), Some(NoticeOffer::MoreHistory))
+    rest_offering(engine, feed, Some("stopped".to_owned()), Some(NoticeOffer::MoreHistory));
 }
 
 /// Describes the progress of a walk under way.

@@ -23,16 +23,16 @@ use crate::engine::entries::marks::{self, words};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use crate::engine::feeds::{feed_moves, feed_settings, unsubscribe};
-use crate::engine::request::{Effect, Event, NoticeOffer, Request};
+use crate::engine::request::{Event, NoticeOffer, Request};
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
 
 /// Undoes the last change.
-pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn undo(engine: &mut Engine, now: DateTime<Utc>) {
     if engine.undo.under_way > 0 {
         engine.undo.wanted = Some(engine.undo.origin);
-        return Vec::new();
+        return;
     }
     if engine.may_forget(now) {
         engine.undo.forget_old(now);
@@ -42,51 +42,48 @@ pub fn undo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         engine.undo.steps.back().filter(|known| !known.at.is_some_and(|at| is_over(at, now)));
     let last = last.map(|known| known.id);
     if is_other(engine, last) {
-        return Vec::new();
+        return;
     }
     let Some(known) = last.and_then(|_| engine.undo.pop()) else {
         engine.say("nothing to undo");
-        return Vec::new();
+        return;
     };
     engine.undo.is_refused = false;
-    let (effects, inverse) = take_back(engine, now, known.step.clone(), "undone");
+    let inverse = take_back(engine, now, known.step.clone(), "undone");
     let inverse = inverse.map(|inverse| engine.undo.keep_undone(inverse));
     engine.undo.taken = Some(Box::new(TakenStep { known, inverse, is_redone: false }));
-    effects
 }
 
 /// Undoes a change if it is the last one.
-pub fn undo_this(engine: &mut Engine, now: DateTime<Utc>, id: ChangeId) -> Vec<Effect> {
+pub fn undo_this(engine: &mut Engine, now: DateTime<Utc>, id: ChangeId) {
     let origin = std::mem::replace(&mut engine.undo.origin, Origin::Answered(Some(id)));
-    let effects = undo(engine, now);
+    undo(engine, now);
     engine.undo.origin = origin;
-    effects
 }
 
 /// Undoes a change that the user asked to undo while it was under way. Its step is known now.
-pub fn undo_wanted(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let Some(origin) = engine.undo.wanted.take() else { return Vec::new() };
+pub fn undo_wanted(engine: &mut Engine, now: DateTime<Utc>) {
+    let Some(origin) = engine.undo.wanted.take() else { return };
     if origin == Origin::User && questions::asks(engine, now, &Request::Undo) {
-        return Vec::new();
+        return;
     }
-    undo(engine, now)
+    undo(engine, now);
 }
 
 /// Redoes the change that was undone last.
-pub fn redo(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn redo(engine: &mut Engine, now: DateTime<Utc>) {
     let last = engine.undo.undone.back().map(|known| known.id);
     if is_other(engine, last) {
-        return Vec::new();
+        return;
     }
     let known = if engine.undo.under_way > 0 { None } else { engine.undo.pop_undone() };
     let Some(known) = known else {
         engine.say("nothing to redo");
-        return Vec::new();
+        return;
     };
-    let (effects, inverse) = take_back(engine, now, known.step.clone(), "redone");
+    let inverse = take_back(engine, now, known.step.clone(), "redone");
     let inverse = inverse.map(|inverse| engine.undo.keep(inverse));
     engine.undo.taken = Some(Box::new(TakenStep { known, inverse, is_redone: true }));
-    effects
 }
 
 /// Checks whether the user was asked about another step than the present last one. If so, says that nothing was undone.
@@ -100,29 +97,23 @@ fn is_other(engine: &mut Engine, last: Option<ChangeId>) -> bool {
 }
 
 /// Undoes a step. Returns the step that would redo the change, if there is one.
-fn take_back(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    step: Step,
-    done: &str,
-) -> (Vec<Effect>, Option<Step>) {
+fn take_back(engine: &mut Engine, now: DateTime<Utc>, step: Step, done: &str) -> Option<Step> {
     match step {
         Step::Marked(mark) => {
             // When undoing, name the mark that is undone; when redoing, the mark that is set.
             let shown = if done == "undone" { mark.value } else { !mark.value };
             engine.say(format!("{done}: {}", words(mark.flag, shown, mark.keys.len())));
             let inverse = mark.reversed();
-            (marks::set_back(engine, inverse.clone()), Some(Step::Marked(inverse)))
+            marks::set_back(engine, inverse.clone());
+            Some(Step::Marked(inverse))
         }
         Step::Together(steps) => {
             let text = format!("{done}: {}", words_together(&steps));
-            let (effects, inverses) = take_all_back(engine, now, steps, done, text);
-            (effects, inverses.map(Step::Together))
+            take_all_back(engine, now, steps, done, text).map(Step::Together)
         }
         Step::Imported(steps) => {
             let text = format!("import {done}: {}", words_of_import(&steps));
-            let (effects, inverses) = take_all_back(engine, now, steps, done, text);
-            (effects, inverses.map(Step::Imported))
+            take_all_back(engine, now, steps, done, text).map(Step::Imported)
         }
         Step::Unsubscribed(feed) => subscribe_again(engine, now, feed),
         Step::Resubscribed(feed) => give_up(engine, now, feed, done),
@@ -135,38 +126,41 @@ fn take_back(
         Step::Searches { before } => {
             let inverse = Step::Searches { before: engine.saved_searches.clone() };
             engine.say(format!("{done}: saved searches"));
-            (search_query::put(engine, before), Some(inverse))
+            search_query::put(engine, before);
+            Some(inverse)
         }
         Step::Retagged { tags, filters, after } => {
             let feeds = counted_words(tags.len(), "feed", "feeds");
             let text = format!("{done}: tags of {feeds}");
-            let (effects, inverse) = feed_settings::take_back(engine, tags, filters, after);
+            let inverse = feed_settings::take_back(engine, tags, filters, after);
             engine.say(text);
-            (effects, Some(inverse))
+            Some(inverse)
         }
         Step::Filters { before, changes, forward } => {
             engine.say(format!("{done}: {}", filter_words(engine, &before, &changes)));
-            let (effects, inverse) = entry_filters::take_back(engine, before, changes, forward);
-            (effects, Some(inverse))
+            Some(entry_filters::take_back(engine, before, changes, forward))
         }
         Step::Awaited { feed, since, again } => {
-            let job = Job::AwaitElsewhere { feed, since, waits: again };
-            (vec![Effect::store(job)], Some(Step::Awaited { feed, since, again: !again }))
+            engine.store(Job::AwaitElsewhere { feed, since, waits: again });
+            Some(Step::Awaited { feed, since, again: !again })
         }
-        Step::Withdrawn { feed, withdrawn } => (marks::bring_back(engine, feed, withdrawn), None),
+        Step::Withdrawn { feed, withdrawn } => {
+            marks::bring_back(engine, feed, withdrawn);
+            None
+        }
         Step::Brought { feed, entries, again, of_copy } => {
-            let effects = brought::show(engine, feed, &entries, again, of_copy);
-            (effects, Some(Step::Brought { feed, entries, again: !again, of_copy }))
+            brought::show(engine, feed, &entries, again, of_copy);
+            Some(Step::Brought { feed, entries, again: !again, of_copy })
         }
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));
-            let effects = history_requests::set_gap(engine, feed, gap, GapState::Open, None);
-            (effects, Some(Step::ShownAgain { feed, gap }))
+            history_requests::set_gap(engine, feed, gap, GapState::Open, None);
+            Some(Step::ShownAgain { feed, gap })
         }
         Step::ShownAgain { feed, gap } => {
             engine.say(format!("{done}: gap hidden"));
-            let effects = history_requests::set_gap(engine, feed, gap, GapState::Dismissed, None);
-            (effects, Some(Step::Dismissed { feed, gap }))
+            history_requests::set_gap(engine, feed, gap, GapState::Dismissed, None);
+            Some(Step::Dismissed { feed, gap })
         }
     }
 }
@@ -195,19 +189,18 @@ fn take_all_back(
     steps: Vec<Step>,
     done: &str,
     text: String,
-) -> (Vec<Effect>, Option<Vec<Step>>) {
+) -> Option<Vec<Step>> {
     let removed = steps.iter().map(|step| step.removed_feeds().len()).sum();
-    let (mut effects, mut inverses) = (Vec::new(), Vec::new());
+    let mut inverses = Vec::new();
     for step in steps.into_iter().rev() {
         let told = engine.events.len();
-        let (taken, inverse) = take_back(engine, now, step, done);
+        let inverse = take_back(engine, now, step, done);
         if inverse.is_some() {
             // Drop the notices of the single steps, because one notice for the combined step follows.
             let said = engine.events.split_off(told);
             let kept = said.into_iter().filter(|event| !matches!(event, Event::Notice { .. }));
             engine.events.extend(kept);
         }
-        effects.extend(taken);
         inverses.extend(inverse);
     }
     if removed > 0 {
@@ -215,7 +208,7 @@ fn take_all_back(
     } else {
         engine.say(text);
     }
-    (effects, Some(inverses).filter(|inverses| !inverses.is_empty()))
+    Some(inverses).filter(|inverses| !inverses.is_empty())
 }
 
 /// Returns what a notice offers after an undo or a redo removed subscriptions.
@@ -228,7 +221,7 @@ fn readdress(
     now: DateTime<Utc>,
     (feed, before, proposed): (FeedKey, SubscriptionRecord, Option<ProposedMove>),
     done: &str,
-) -> (Vec<Effect>, Option<Step>) {
+) -> Option<Step> {
     let Some(subscription) = engine.feeds.get(&feed) else {
         return not_subscribed(engine);
     };
@@ -239,7 +232,8 @@ fn readdress(
         proposed: subscription.state.proposed.clone(),
     };
     engine.say(text);
-    (feed_moves::put_back(engine, now, feed, before, proposed), Some(inverse))
+    feed_moves::put_back(engine, now, feed, before, proposed);
+    Some(inverse)
 }
 
 fn choose(
@@ -248,7 +242,7 @@ fn choose(
     feed: FeedKey,
     (before, after): (Chosen, Option<Chosen>),
     done: &str,
-) -> (Vec<Effect>, Option<Step>) {
+) -> Option<Step> {
     let Some(subscription) = engine.feeds.get(&feed) else {
         return not_subscribed(engine);
     };
@@ -264,9 +258,9 @@ fn choose(
     }
     let text = format!("{done}: settings of '{}'", subscription.record.shown_title());
     let inverse = Step::changed(feed, present, chosen.clone());
-    let effects = feed_settings::replace(engine, now, feed, chosen, None);
+    feed_settings::replace(engine, now, feed, chosen, None);
     engine.say(text);
-    (effects, Some(inverse))
+    Some(inverse)
 }
 
 /// Returns the present settings of a feed with a change of the user reverted. Fields that were changed again since then keep their
@@ -281,80 +275,58 @@ fn without_change(subscription: &Subscription, before: Chosen, after: Chosen) ->
     Chosen { tags, ..present.chosen() }
 }
 
-fn subscribe_again(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-) -> (Vec<Effect>, Option<Step>) {
-    match unsubscribe::take_back(engine, now, feed, false) {
-        Ok(effects) => (effects, Some(Step::Resubscribed(feed))),
-        Err(why) => {
-            engine.say(why);
-            (Vec::new(), None)
-        }
-    }
+fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Step> {
+    let done = unsubscribe::take_back(engine, now, feed, false);
+    done.map_err(|why| engine.say(why)).ok().map(|()| Step::Resubscribed(feed))
 }
 
-fn give_up(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    done: &str,
-) -> (Vec<Effect>, Option<Step>) {
-    let Some((text, effects)) = unsubscribe::give_up(engine, now, feed, None) else {
+fn give_up(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, done: &str) -> Option<Step> {
+    let Some(text) = unsubscribe::give_up(engine, now, feed, None) else {
         return not_subscribed(engine);
     };
     engine.tell(Event::offering(text, offer(1, done)));
-    (effects, Some(Step::Unsubscribed(feed)))
+    Some(Step::Unsubscribed(feed))
 }
 
-fn not_subscribed(engine: &mut Engine) -> (Vec<Effect>, Option<Step>) {
+fn not_subscribed(engine: &mut Engine) -> Option<Step> {
     engine.say("you are no longer subscribed to the changed feed");
-    (Vec::new(), None)
+    None
 }
 
 /// Reverts the changes that a failed store job should have written, the last one first.
-pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) -> Vec<Effect> {
+pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) {
     let Some(PendingChange { changes, step, taken }) = engine.pending.remove(&failed) else {
-        return Vec::new();
+        return;
     };
     engine.undo.refused(step, taken);
-    let mut effects = Vec::new();
     for change in changes.into_iter().rev() {
-        effects.extend(revert_one(engine, now, failed, change));
+        revert_one(engine, now, failed, change);
     }
-    effects
 }
 
-fn revert_one(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    failed: JobId,
-    change: Change,
-) -> Vec<Effect> {
+fn revert_one(engine: &mut Engine, now: DateTime<Utc>, failed: JobId, change: Change) {
     match change {
         Change::Mark(mark) => revert_mark(engine, failed, mark),
-        Change::Feeds(feeds) => return revert_feeds(engine, now, failed, feeds),
+        Change::Feeds(feeds) => revert_feeds(engine, now, failed, feeds),
         Change::Subscribed(added, changed) => {
             for feed in added {
                 unsubscribe::leave(engine, feed);
             }
             engine.tell(Event::FeedsChanged);
-            return revert_feeds(engine, now, failed, changed);
+            revert_feeds(engine, now, failed, changed);
         }
         Change::Unsubscribed(feed) => {
             unsubscribe::put_back(engine, now, feed, true);
-            return Vec::from_iter(write_again(engine, failed, feed));
+            write_again(engine, failed, feed);
         }
         Change::Resubscribed(feed) => {
             unsubscribe::put_back(engine, now, feed, false);
-            return Vec::from_iter(write_again(engine, failed, feed));
+            write_again(engine, failed, feed);
         }
         Change::Merged { from, into: (into, changed) } => {
             unsubscribe::put_back(engine, now, from, true);
-            let mut effects = revert_feeds(engine, now, failed, vec![(into, *changed)]);
-            effects.extend(write_again(engine, failed, from));
-            return effects;
+            revert_feeds(engine, now, failed, vec![(into, *changed)]);
+            write_again(engine, failed, from);
         }
         Change::Gap(commit, gap, before) => {
             let feed = commit.feed;
@@ -363,11 +335,11 @@ fn revert_one(
                     && (other.feed, *known) == (feed, gap)
                 {
                     *state = before;
-                    return Vec::new();
+                    return;
                 }
             }
             let is_in_later = is_written_later(engine, failed, feed);
-            return history_requests::put_back(engine, feed, (gap, before), is_in_later);
+            history_requests::put_back(engine, feed, (gap, before), is_in_later);
         }
         Change::Filters(change) => {
             let (change, is_later) = hand_over(engine, failed, change, Change::filters);
@@ -376,18 +348,19 @@ fn revert_one(
             }
             engine.tell(Event::FiltersChanged);
             // The later write contains the failed change, so write the list again. A change without items does that.
-            let again = || Change::Filters(ListChange::new(Vec::new(), &[]));
-            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
+            if is_later {
+                write(engine, Change::Filters(ListChange::new(Vec::new(), &[])), None);
+            }
         }
         Change::Searches(change) => {
             let (change, is_later) = hand_over(engine, failed, change, Change::searches);
             change.revert(&mut engine.saved_searches);
             engine.tell(Event::SearchesPutBack);
-            let again = || Change::Searches(ListChange::new(Vec::new(), &[]));
-            return Vec::from_iter(is_later.then(|| write(engine, again(), None)));
+            if is_later {
+                write(engine, Change::Searches(ListChange::new(Vec::new(), &[])), None);
+            }
         }
     }
-    Vec::new()
 }
 
 /// Returns the changes whose jobs were created after `job`, in the order of the jobs, with the ids of their undo steps.
@@ -450,8 +423,7 @@ fn revert_feeds(
     now: DateTime<Utc>,
     failed: JobId,
     feeds: Vec<(FeedKey, FeedChange)>,
-) -> Vec<Effect> {
-    let mut effects = Vec::new();
+) {
     for (feed, mut changed) in feeds.into_iter().rev() {
         for (change, _) in later(engine, failed) {
             if let Change::Feeds(later) | Change::Subscribed(_, later) = change {
@@ -463,10 +435,9 @@ fn revert_feeds(
                 changed.hand_over(later);
             }
         }
-        effects.extend(feed_moves::show_reverted(engine, now, feed, &changed));
-        effects.extend(write_again(engine, failed, feed));
+        feed_moves::show_reverted(engine, now, feed, &changed);
+        write_again(engine, failed, feed);
     }
-    effects
 }
 
 /// Checks whether a later job writes a record of this feed.
@@ -476,13 +447,12 @@ fn is_written_later(engine: &Engine, failed: JobId, feed: FeedKey) -> bool {
 }
 
 /// Writes the record of a feed again if a later write contains the failed change.
-fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) -> Option<Effect> {
-    if !is_written_later(engine, failed, feed) {
-        return None;
+fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) {
+    if is_written_later(engine, failed, feed) {
+        let records = records_of(engine, &mut std::iter::once(feed));
+        engine.unsaved = engine.unsaved.saturating_add(1);
+        engine.store(Job::SaveRecords(records));
     }
-    let records = records_of(engine, &mut std::iter::once(feed));
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    Some(Effect::store(Job::SaveRecords(records)))
 }
 
 #[cfg(test)]
@@ -493,7 +463,7 @@ mod tests {
     use super::*;
     use crate::engine::feeds::addition::Subscribe;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
-    use crate::engine::request::{Event, Input, Request, TroubleAnswer};
+    use crate::engine::request::{Effect, Input, TroubleAnswer};
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, JobSubject, StoreFailure, Stored};
     use crate::engine::update::{Output, update};

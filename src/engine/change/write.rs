@@ -10,12 +10,12 @@ use crate::engine::store_work::{Job, StoreWork};
 use backissue_core::history::FeedKey;
 
 /// Writes a change that is already shown. If the write fails, the change is reverted and its undo `step` is dropped.
-pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) -> Effect {
+pub fn write(engine: &mut Engine, change: Change, step: Option<ChangeId>) {
     let job = job(engine, &change);
     if matches!(job, Job::SaveRecords(_) | Job::Absorb { .. }) {
         engine.unsaved = engine.unsaved.saturating_add(1);
     }
-    Effect::store_change(job, PendingChange::new(change, step))
+    engine.carry_out(Effect::store_change(job, PendingChange::new(change, step)));
 }
 
 /// Combines consecutive writes of records that belong to one undo step, so that they are written as one frame, all or none of them.

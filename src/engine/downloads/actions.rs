@@ -32,14 +32,14 @@ pub fn requested(
     engine: &mut Engine,
     now: DateTime<Utc>,
     request: DownloadRequest,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     let known = |engine: &Engine, id: u32| {
         let download = engine.downloads.list.get(&id).cloned();
         download.ok_or_else(|| flaw!("there is no download {id}"))
     };
     match request {
         DownloadRequest::Add { keys, file } => {
-            Ok(vec![read_attached(engine, AttachedWanted::Chosen(keys, file))])
+            read_attached(engine, AttachedWanted::Chosen(keys, file));
         }
         DownloadRequest::Pause(id) => {
             let download = known(engine, id)?;
@@ -47,12 +47,11 @@ pub fn requested(
                 return Err("the file is complete".into());
             }
             let received = engine.downloads.received(&download);
-            let mut effects = stop(engine, id, Vec::new());
+            stop(engine, id, Vec::new());
             change(engine, id, |download| {
                 (download.state, download.received) = (DownloadState::Paused, received);
             });
-            effects.push(save(engine));
-            Ok(effects)
+            save(engine);
         }
         DownloadRequest::Resume(id) => {
             let again = known(engine, id)?.state == DownloadState::Done;
@@ -64,35 +63,36 @@ pub fn requested(
                     (download.path, download.finished) = (None, None);
                 }
             });
-            Ok(vec![save(engine)])
+            save(engine);
         }
         DownloadRequest::Remove { id, delete } => {
             let download = known(engine, id)?;
-            Ok(remove(engine, &download, delete))
+            remove(engine, &download, delete);
         }
-        DownloadRequest::Play(id) => play(engine, now, &known(engine, id)?, None),
+        DownloadRequest::Play(id) => play(engine, now, &known(engine, id)?, None)?,
         DownloadRequest::SetPlayed(id, played) => {
             known(engine, id)?;
             change(engine, id, |download| {
                 (download.played, download.position) = (played.then_some(now), 0);
             });
-            Ok(vec![save(engine)])
+            save(engine);
         }
         DownloadRequest::Run => {
             engine.downloads.asked_to_run = true;
-            Ok(start_waiting(engine, now))
+            start_waiting(engine, now);
         }
     }
+    Ok(())
 }
 
 /// Stops receiving a file, and deletes these files when it has stopped.
-fn stop(engine: &mut Engine, id: u32, delete: Vec<String>) -> Vec<Effect> {
+fn stop(engine: &mut Engine, id: u32, delete: Vec<String>) {
     let was_running = engine.downloads.running.remove(&id).is_some();
     let is_needed = was_running || !delete.is_empty();
-    is_needed.then_some(Effect::StopDownload { id, delete }).into_iter().collect()
+    engine.effects.extend(is_needed.then_some(Effect::StopDownload { id, delete }));
 }
 
-fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect> {
+fn remove(engine: &mut Engine, download: &Download, delete: bool) {
     let is_done = download.state == DownloadState::Done;
     let path = download.path.clone();
     let files = match (is_done, delete) {
@@ -100,7 +100,7 @@ fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect>
         (true, true) => path.clone().into_iter().collect(),
         (false, _) => path.clone().map(|path| format!("{path}{PART}")).into_iter().collect(),
     };
-    let mut effects = stop(engine, download.id, files);
+    stop(engine, download.id, files);
     engine.downloads.list.remove(&download.id);
     engine.downloads.playing.remove(&download.id);
     match (is_done, delete, path) {
@@ -110,8 +110,7 @@ fn remove(engine: &mut Engine, download: &Download, delete: bool) -> Vec<Effect>
         (true, true, _) => engine.say("the file was deleted"),
         (_, _, _) => engine.say("the download was removed"),
     }
-    effects.push(save(engine));
-    effects
+    save(engine);
 }
 
 /// Reads the new entries of a poll whose files are downloaded: by a filter, or because the user wants the files of the feed ahead.
@@ -123,14 +122,13 @@ pub fn note_new_entries(
     counters: Counters,
     news: News,
     is_first: bool,
-) -> Option<Effect> {
+) {
     let has_filter = engine.filters.list.iter().any(|filter| filter.action == Action::Download);
     let is_ahead = page_fetches::left_today(engine, now, feed, AheadPart::Files) > 0;
-    if news.new == 0 || is_first || !(has_filter || is_ahead) {
-        return None;
+    if news.new > 0 && !is_first && (has_filter || is_ahead) {
+        let range = counters.next_seq.saturating_sub(news.new)..counters.next_seq;
+        read_attached(engine, AttachedWanted::New(feed, range));
     }
-    let range = counters.next_seq.saturating_sub(news.new)..counters.next_seq;
-    Some(read_attached(engine, AttachedWanted::New(feed, range)))
 }
 
 /// Handles a failure to read attached files. Downloads then start with the addresses that are known.
@@ -140,7 +138,7 @@ pub fn reading_failed(engine: &mut Engine) {
 }
 
 /// Starts downloads with the newest addresses of their files.
-fn addressed(engine: &mut Engine, now: DateTime<Utc>, entries: &[LoadedEntry]) -> Vec<Effect> {
+fn addressed(engine: &mut Engine, now: DateTime<Utc>, entries: &[LoadedEntry]) {
     for entry in entries {
         let of_entry = |download: &&mut Download| download.entry == entry.key;
         for download in engine.downloads.list.values_mut().filter(of_entry) {
@@ -151,7 +149,7 @@ fn addressed(engine: &mut Engine, now: DateTime<Utc>, entries: &[LoadedEntry]) -
         }
     }
     engine.downloads.addressed.values_mut().for_each(|is_known| *is_known = true);
-    start_waiting(engine, now)
+    start_waiting(engine, now);
 }
 
 /// Adds the attached files of entries that were read from the store.
@@ -160,7 +158,7 @@ pub fn attached(
     now: DateTime<Utc>,
     wanted: &AttachedWanted,
     entries: Vec<LoadedEntry>,
-) -> Vec<Effect> {
+) {
     engine.downloads.reading = engine.downloads.reading.saturating_sub(1);
     let (mut added, mut known, mut without) = (Vec::new(), 0_usize, 0_usize);
     let left = match wanted {
@@ -215,15 +213,14 @@ pub fn attached(
         }
     }
     if added.is_empty() {
-        return Vec::new();
+        return;
     }
-    let mut effects = vec![save(engine)];
+    save(engine);
     if let AttachedWanted::New(feed, _) = wanted {
-        effects.extend(page_fetches::count(engine, now, *feed, |today| {
+        page_fetches::count(engine, now, *feed, |today| {
             today.files = today.files.saturating_add(added_ahead);
-        }));
+        });
     }
-    effects
 }
 
 fn is_filtered(engine: &Engine, entry: &LoadedEntry) -> bool {
@@ -274,7 +271,7 @@ pub fn play_attached(
     now: DateTime<Utc>,
     link: String,
     media_type: &str,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     if let (address, Some(from)) = split_media_time(&link) {
         let mut list = engine.downloads.list.values();
         let file = list.find(|it| it.url == address && it.state == DownloadState::Done).cloned();
@@ -282,7 +279,8 @@ pub fn play_attached(
             return play(engine, now, &file, Some(from));
         }
     }
-    Ok(vec![run_external::play(engine, link, media_type)])
+    engine.carry_out(run_external::play(engine, link, media_type));
+    Ok(())
 }
 
 /// Starts the player for a file, at a time in seconds or else at the position where it was stopped.
@@ -291,7 +289,7 @@ pub fn play(
     now: DateTime<Utc>,
     download: &Download,
     from: Option<u32>,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     let path = download.path.clone().filter(|_| download.state == DownloadState::Done);
     let Some(path) = path else {
         return Err("the file is not complete yet".into());
@@ -307,12 +305,13 @@ pub fn play(
     engine.downloads.playing.insert(download.id, Playback { saved_at: now });
     engine.say(format!("playing {}", one_line(&download.title, TOLD_CHARS_MAX)));
     let (purpose, input) = (RunPurpose::Play(download.id), RunInput::Nothing);
-    Ok(vec![Effect::Run(Box::new(ExternalRun::new(purpose, command, input)))])
+    engine.carry_out(Effect::Run(Box::new(ExternalRun::new(purpose, command, input))));
+    Ok(())
 }
 
 /// Notes the position of a player. A file that was played to its end starts at its beginning next time, and its entry is marked
 /// read.
-pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: PlayerNews) -> Vec<Effect> {
+pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: PlayerNews) {
     // The last report may arrive after the player has ended.
     let is_due = engine.downloads.playing.get_mut(&id).is_none_or(|playback| {
         let is_due = now.signed_duration_since(playback.saved_at) >= SAVE_EVERY;
@@ -331,25 +330,24 @@ pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: PlayerNews) 
             download.position = news.position;
         }
     });
-    let mut effects = Vec::new();
     if let Some(key) = entry.filter(|key| engine.feeds.contains_key(&key.feed)) {
         let mark = MarkChange { keys: vec![key], flag: Flag::Read, value: true };
-        effects.extend(marks::set(engine, mark));
+        marks::set(engine, mark);
     }
     if is_due || news.at_end {
-        effects.push(save(engine));
+        save(engine);
     }
-    effects
 }
 
 /// Handles the end of a player.
-pub fn ended(engine: &mut Engine, id: u32) -> Vec<Effect> {
-    let known = engine.downloads.playing.remove(&id);
-    known.map(|_| save(engine)).into_iter().collect()
+pub fn ended(engine: &mut Engine, id: u32) {
+    if engine.downloads.playing.remove(&id).is_some() {
+        save(engine);
+    }
 }
 
 /// Deletes files that were played to their end long enough ago.
-pub fn delete_played(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn delete_played(engine: &mut Engine, now: DateTime<Utc>) {
     let settings = &engine.settings.downloads;
     let playing = &engine.downloads.playing;
     let is_over = |download: &&Download| {
@@ -357,12 +355,11 @@ pub fn delete_played(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     };
     let over: Vec<Download> = engine.downloads.list.values().filter(is_over).cloned().collect();
     if over.is_empty() {
-        return Vec::new();
+        return;
     }
-    let mut effects = Vec::new();
     for download in &over {
         let delete = download.path.clone().into_iter().collect();
-        effects.push(Effect::StopDownload { id: download.id, delete });
+        engine.carry_out(Effect::StopDownload { id: download.id, delete });
         engine.downloads.list.remove(&download.id);
     }
     let what = match over.as_slice() {
@@ -370,8 +367,7 @@ pub fn delete_played(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         many => counted_words(many.len(), "file", "files"),
     };
     engine.say(format!("deleted {what}, played long enough ago: [downloads] keep_played"));
-    effects.push(save(engine));
-    effects
+    save(engine);
 }
 
 fn is_over(download: &Download, settings: &DownloadSettings, now: DateTime<Utc>) -> bool {

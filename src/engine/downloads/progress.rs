@@ -33,9 +33,9 @@ const OLD_TENTHS: u64 = 7;
 /// Maximum length of a title or reason in a message, in characters.
 const TOLD_CHARS_MAX: usize = 200;
 
-/// Returns the job that writes all downloads.
-pub fn save(engine: &Engine) -> Effect {
-    Effect::store(Job::SaveDownloads(engine.downloads.list.values().cloned().collect()))
+/// Writes all downloads.
+pub fn save(engine: &mut Engine) {
+    engine.store(Job::SaveDownloads(engine.downloads.list.values().cloned().collect()));
 }
 
 /// Checks whether this process receives files: it keeps running, or the user asked it to.
@@ -44,16 +44,16 @@ const fn may_run(engine: &Engine) -> bool {
 }
 
 /// Starts the downloads that may start now.
-pub fn start_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn start_waiting(engine: &mut Engine, now: DateTime<Utc>) {
     if !may_run(engine) || waiting(&engine.downloads).next().is_none() {
-        return Vec::new();
+        return;
     }
     let (network, parallel) = (&engine.settings.network, engine.settings.downloads.parallel);
     let hosts = &engine.host_queue;
     let ids = next_to_start(&engine.downloads, now, parallel, |download| {
         hosts.may_ask_beside(&download.url, now, network).is_ok()
     });
-    let (mut effects, mut is_new) = (Vec::new(), false);
+    let mut transfers = Vec::new();
     let mut unknown: Vec<EntryKey> = Vec::new();
     for id in ids {
         let Some(download) = engine.downloads.list.get(&id) else { continue };
@@ -73,17 +73,16 @@ pub fn start_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         }
         engine.downloads.addressed.remove(&id);
         let Some(transfer) = start(engine, now, id) else { continue };
-        is_new |= transfer.is_new;
-        effects.push(Effect::Download(Box::new(transfer)));
+        transfers.push(transfer);
     }
     // The names are written first, so that the program finds the parts again after it was killed.
-    if is_new {
-        effects.insert(0, save(engine));
+    if transfers.iter().any(|transfer| transfer.is_new) {
+        save(engine);
     }
+    engine.effects.extend(transfers.into_iter().map(|it| Effect::Download(Box::new(it))));
     if !unknown.is_empty() {
-        effects.push(read_attached(engine, AttachedWanted::Addresses(unknown)));
+        read_attached(engine, AttachedWanted::Addresses(unknown));
     }
-    effects
 }
 
 /// Returns the time at which a download may start if nothing happens before.
@@ -165,17 +164,17 @@ pub(super) fn change(engine: &mut Engine, id: u32, change: impl FnOnce(&mut Down
 }
 
 /// Handles a report about a file that is being received. A late report about another one is dropped.
-pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: DownloadNews) -> Vec<Effect> {
-    let Some(transfer) = engine.downloads.running.get_mut(&id) else { return Vec::new() };
+pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: DownloadNews) {
+    let Some(transfer) = engine.downloads.running.get_mut(&id) else { return };
     match news {
         DownloadNews::Received(bytes) => {
             note_speed(transfer, now, bytes);
             let known = engine.downloads.list.get(&id).map_or(0, |download| download.received);
             if bytes < known.saturating_add(SAVE_BYTES) {
-                return Vec::new();
+                return;
             }
             change(engine, id, |download| download.received = bytes);
-            vec![save(engine)]
+            save(engine);
         }
         DownloadNews::Began(version, from, is_unencrypted) => {
             (transfer.received, transfer.from, transfer.at) = (from, from, now);
@@ -183,7 +182,7 @@ pub fn news(engine: &mut Engine, now: DateTime<Utc>, id: u32, news: DownloadNews
                 (download.version, download.received) = (version, from);
                 download.is_unencrypted = is_unencrypted;
             });
-            vec![save(engine)]
+            save(engine);
         }
         DownloadNews::Complete(bytes) => complete(engine, now, id, bytes),
         DownloadNews::Failed(failure) => failed(engine, now, id, failure),
@@ -204,7 +203,7 @@ fn note_speed(transfer: &mut Transfer, now: DateTime<Utc>, bytes: u64) {
     (transfer.received, transfer.at) = (bytes, now);
 }
 
-fn complete(engine: &mut Engine, now: DateTime<Utc>, id: u32, bytes: u64) -> Vec<Effect> {
+fn complete(engine: &mut Engine, now: DateTime<Utc>, id: u32, bytes: u64) {
     engine.downloads.running.remove(&id);
     let mut title = String::new();
     change(engine, id, |download| {
@@ -214,17 +213,12 @@ fn complete(engine: &mut Engine, now: DateTime<Utc>, id: u32, bytes: u64) -> Vec
         title = one_line(&download.title, TOLD_CHARS_MAX);
     });
     engine.say(format!("downloaded: {title}"));
-    vec![save(engine)]
+    save(engine);
 }
 
-fn failed(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: u32,
-    failure: TransferFailure,
-) -> Vec<Effect> {
-    let Some(transfer) = engine.downloads.running.remove(&id) else { return Vec::new() };
-    let Some(download) = engine.downloads.list.get_mut(&id) else { return Vec::new() };
+fn failed(engine: &mut Engine, now: DateTime<Utc>, id: u32, failure: TransferFailure) {
+    let Some(transfer) = engine.downloads.running.remove(&id) else { return };
+    let Some(download) = engine.downloads.list.get_mut(&id) else { return };
     let TransferFailure { cure, why, received } = failure;
     let progressed = received > transfer.from.saturating_add(PROGRESS_BYTES);
     let title = one_line(&download.title, TOLD_CHARS_MAX);
@@ -264,7 +258,7 @@ fn failed(
     if let Some(told) = told {
         engine.complain(told);
     }
-    vec![save(engine)]
+    save(engine);
 }
 
 /// Describes a download's state for a list: `42% of 100 MB`.
@@ -349,9 +343,9 @@ pub(super) fn forget_part(download: &mut Download) {
 }
 
 /// Reads attached files from the store, to download them.
-pub fn read_attached(engine: &mut Engine, wanted: AttachedWanted) -> Effect {
+pub fn read_attached(engine: &mut Engine, wanted: AttachedWanted) {
     engine.downloads.reading = engine.downloads.reading.saturating_add(1);
-    Effect::store(Job::ReadAttached(wanted))
+    engine.store(Job::ReadAttached(wanted));
 }
 
 /// Number of failures in a row, without any progress between them, after which a download is not tried again automatically.

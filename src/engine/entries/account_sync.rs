@@ -15,15 +15,13 @@ use backissue_core::accounts::subscriptions::{AgreedFeed, Leaving};
 use backissue_core::history::FeedKey;
 
 /// Notes how far a sync is.
-pub fn progress(engine: &mut Engine, progress: Option<SyncProgress>) -> Vec<Effect> {
+pub fn progress(engine: &mut Engine, progress: Option<SyncProgress>) {
     engine.sync_progress = progress;
-    Vec::new()
 }
 
 /// Lets all accounts be synced.
-pub const fn ask(engine: &mut Engine) -> Vec<Effect> {
+pub const fn ask(engine: &mut Engine) {
     engine.syncs_asked = engine.syncs_asked.wrapping_add(1);
-    Vec::new()
 }
 
 /// Returns the feeds of an account.
@@ -83,24 +81,18 @@ pub fn lost_feeds<'e>(
 
 /// Sets the list of accounts. Feeds of unknown accounts are disconnected, because nobody would poll them. Such feeds exist if a
 /// sync or an undo brings feeds of an account that was removed in the meantime.
-pub fn accounts_seen(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    accounts: Vec<AccountStatus>,
-) -> Vec<Effect> {
+pub fn accounts_seen(engine: &mut Engine, now: DateTime<Utc>, accounts: Vec<AccountStatus>) {
     let lost = lost_feeds(engine, &accounts).map(|feed| (feed.key, without_account(feed)));
     let lost: Vec<(FeedKey, Chosen)> = lost.collect();
     engine.accounts = accounts;
-    let mut effects =
-        write(engine, lost.iter().map(|(feed, _)| disconnected(*feed, now)).collect());
+    write(engine, lost.iter().map(|(feed, _)| disconnected(*feed, now)).collect());
     for (feed, chosen) in lost {
-        effects.extend(feed_settings::replace(engine, now, feed, chosen, None));
+        feed_settings::replace(engine, now, feed, chosen, None);
     }
-    effects
 }
 
 /// Passes the results of a sync to the store, except for feeds that no longer exist.
-pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
+pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) {
     let mut records = Vec::new();
     for sync in syncs.iter().filter(|sync| sync.agreed == Some(AgreedFeed::default())) {
         // The server no longer has the feed, so its removal there is finished.
@@ -110,25 +102,22 @@ pub fn write(engine: &mut Engine, syncs: Vec<FeedSync>) -> Vec<Effect> {
             records.push((sync.feed, left.record.clone()));
         }
     }
-    let mut effects = save(engine, records);
+    save(engine, records);
     let known = syncs.into_iter().filter(|sync| {
         engine.feeds.contains_key(&sync.feed) || engine.ended.contains_key(&sync.feed)
     });
-    effects.extend(known.map(|sync| Effect::store(Job::Sync(Box::new(sync)))));
-    effects
+    engine.effects.extend(known.map(|sync| Effect::store(Job::Sync(Box::new(sync)))));
 }
 
 /// Notes what the servers of accounts say of the histories of feeds.
-pub fn note_histories(engine: &mut Engine, histories: Vec<(FeedKey, HistoryThere)>) -> Vec<Effect> {
-    let mut effects = Vec::new();
+pub fn note_histories(engine: &mut Engine, histories: Vec<(FeedKey, HistoryThere)>) {
     for (key, history) in histories {
         let Some(feed) = engine.feeds.get_mut(&key) else { continue };
         if feed.state.history_there.as_deref() != Some(&history) {
             feed.state.history_there = Some(Box::new(history));
-            effects.push(Effect::store(Job::SaveState(key, feed.state.clone())));
+            engine.save_state(key);
         }
     }
-    effects
 }
 
 /// Returns the requests that carry out the user's answer about changes that an account held back: yes changes the server, no takes
@@ -151,7 +140,7 @@ pub fn answer(
 }
 
 /// Lets the servers remove subscriptions that were removed here, because the user answered yes.
-pub fn let_leave(engine: &mut Engine, feeds: &[FeedKey]) -> Vec<Effect> {
+pub fn let_leave(engine: &mut Engine, feeds: &[FeedKey]) {
     let mut records = Vec::new();
     for feed in feeds {
         if let Some(ended) = engine.ended.get_mut(feed) {
@@ -159,24 +148,18 @@ pub fn let_leave(engine: &mut Engine, feeds: &[FeedKey]) -> Vec<Effect> {
             records.push((*feed, ended.record.clone()));
         }
     }
-    save(engine, records)
+    save(engine, records);
 }
 
-fn save(engine: &mut Engine, records: Vec<(FeedKey, SubscriptionRecord)>) -> Vec<Effect> {
-    if records.is_empty() {
-        return Vec::new();
+fn save(engine: &mut Engine, records: Vec<(FeedKey, SubscriptionRecord)>) {
+    if !records.is_empty() {
+        engine.unsaved = engine.unsaved.saturating_add(1);
+        engine.store(Job::SaveRecords(records));
     }
-    engine.unsaved = engine.unsaved.saturating_add(1);
-    vec![Effect::store(Job::SaveRecords(records))]
 }
 
 /// Handles the answer of the store. New entries may have pages and pictures to fetch ahead.
-pub fn written(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    synced: FeedSynced,
-) -> Option<Effect> {
+pub fn written(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, synced: FeedSynced) {
     engine.synced.new = engine.synced.new.saturating_add(synced.new);
     engine.synced.edited = engine.synced.edited.saturating_add(synced.edited);
     engine.synced.marked = engine.synced.marked.saturating_add(synced.marked);
@@ -186,5 +169,7 @@ pub fn written(
             engine.tell(Event::Updated { feed, entries: true, poll: false });
         }
     }
-    (synced.new > 0).then(|| page_fetches::look_for_texts(engine, now, feed)).flatten()
+    if synced.new > 0 {
+        page_fetches::look_for_texts(engine, now, feed);
+    }
 }

@@ -63,13 +63,13 @@ pub fn save(
     engine: &mut Engine,
     now: DateTime<Utc>,
     mut filter: EntryFilter,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     filter.check().map_err(|flaw| flaw.to_string())?;
     let mut list = engine.filters.list.clone();
     if let Some(kept) = list.iter_mut().find(|kept| kept.id == filter.id) {
         if *kept == filter {
             engine.say("nothing was changed");
-            return Ok(Vec::new());
+            return Ok(());
         }
         kept.clone_from(&filter);
     } else {
@@ -85,11 +85,11 @@ pub fn save(
     let kept = vec![SavedStep { id, at, step: undo, undone: false }];
     begin(engine, filter.id, step, Some(filter));
     engine.say("looking for matching entries …");
-    let mut effect = change::write(engine, Change::Filters(change), None);
-    if let Effect::Store(work) = &mut effect {
+    change::write(engine, Change::Filters(change), None);
+    if let Some(Effect::Store(work)) = engine.effects.last_mut() {
         work.beside = Some(Beside::Steps(StepChanges { kept, gone: Vec::new() }));
     }
-    Ok(vec![effect])
+    Ok(())
 }
 
 /// Notes a change of a filter whose effects on entries are not written yet.
@@ -98,26 +98,23 @@ fn begin(engine: &mut Engine, filter: u32, step: LaterStep, look_for: Option<Ent
     engine.filters.pending.push(pending);
 }
 
-/// Creates the job that writes the effects of a filter on entries and, if it `changed`, the list of filters, as one frame.
+/// Writes the effects of a filter on entries and, if it `changed`, the list of filters, as one frame.
 fn apply(
-    engine: &Engine,
+    engine: &mut Engine,
     changed: Option<ListChange<EntryFilter>>,
     work: FilterWork,
     step: Option<LaterStep>,
-) -> Effect {
+) {
     let list = changed.is_some().then(|| engine.filters.list.clone());
     let change = changed.map(|change| PendingChange::new(Change::Filters(change), None));
     let job = Job::Filter { work: Box::new(work), list };
     let beside = step.map(Beside::Later);
-    Effect::Store(Box::new(StoreWork { id: JobId::default(), job, change, beside }))
+    let id = JobId::default();
+    engine.carry_out(Effect::Store(Box::new(StoreWork { id, job, change, beside })));
 }
 
 /// Saves the filters of another reader and applies them to stored entries. Filters beyond the maximum are left out.
-pub fn save_moved(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    filters: Vec<EntryFilter>,
-) -> Vec<Effect> {
+pub fn save_moved(engine: &mut Engine, now: DateTime<Utc>, filters: Vec<EntryFilter>) {
     let (before, mut step) = (engine.filters.list.clone(), None);
     for mut filter in filters {
         let Ok(id) = free_number(engine) else { break };
@@ -129,10 +126,10 @@ pub fn save_moved(
         begin(engine, id, LaterStep { filters: before.clone(), ..later }, Some(filter));
     }
     if engine.filters.list.len() == before.len() {
-        return Vec::new();
+        return;
     }
     let change = ListChange::new(before, &engine.filters.list);
-    vec![change::write(engine, Change::Filters(change), step)]
+    change::write(engine, Change::Filters(change), step);
 }
 
 /// Checks whether a filter is the label with this name that users set by hand.
@@ -153,7 +150,7 @@ pub fn labels_without_room(engine: &Engine, names: &BTreeSet<&str>) -> usize {
 }
 
 /// Saves the labels of another reader without adding them to entries yet. Labels beyond the maximum number of filters are left out.
-pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> {
+pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) {
     let (before, mut step) = (engine.filters.list.clone(), None);
     for name in names {
         let is_known = engine.filters.list.iter().any(|filter| is_hand_label(filter, &name));
@@ -166,10 +163,10 @@ pub fn save_labels(engine: &mut Engine, names: BTreeSet<String>) -> Vec<Effect> 
         step = engine.undo.push(Step::of_filter(before.clone(), FilterChanges::none(id)));
     }
     if engine.filters.list.len() == before.len() {
-        return Vec::new();
+        return;
     }
     let change = ListChange::new(before, &engine.filters.list);
-    vec![change::write(engine, Change::Filters(change), step)]
+    change::write(engine, Change::Filters(change), step);
 }
 
 /// Sets a label on entries by hand, or removes it. A new label is a filter that matches only the entries that the user chooses. The
@@ -180,12 +177,13 @@ pub fn label(
     name: &str,
     keys: Vec<EntryKey>,
     set: bool,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     let before = engine.filters.list.clone();
     let (filter, changed) = number_of(engine, name)?;
     let step = engine.undo.later(now, before);
     begin(engine, filter, step.clone(), None);
-    Ok(vec![apply(engine, changed, FilterWork::Label { filter, keys, set }, Some(step))])
+    apply(engine, changed, FilterWork::Label { filter, keys, set }, Some(step));
+    Ok(())
 }
 
 /// Returns the number of a label that is set by hand. If there is none yet, adds it and returns the change of the filters. The error
@@ -207,18 +205,13 @@ fn number_of(
 
 /// Sets or removes a label on entries as on the server, without an undo step. A new label is left out if there are too many
 /// filters.
-pub fn label_synced(
-    engine: &mut Engine,
-    name: &str,
-    keys: Vec<EntryKey>,
-    set: bool,
-) -> Vec<Effect> {
+pub fn label_synced(engine: &mut Engine, name: &str, keys: Vec<EntryKey>, set: bool) {
     let is_known = engine.filters.list.iter().any(|filter| is_hand_label(filter, name));
     if !set && !is_known {
-        return Vec::new();
+        return;
     }
-    let Ok((filter, changed)) = number_of(engine, name) else { return Vec::new() };
-    vec![apply(engine, changed, FilterWork::Label { filter, keys, set }, None)]
+    let Ok((filter, changed)) = number_of(engine, name) else { return };
+    apply(engine, changed, FilterWork::Label { filter, keys, set }, None);
 }
 
 /// Returns a number for a new filter. The error is a sentence.
@@ -236,8 +229,8 @@ fn free_number(engine: &Engine) -> Result<u32, InputFlaw> {
 }
 
 /// Removes a filter and shows the entries that it hid.
-pub fn remove(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
-    let Some(filter) = engine.filters.get(id).cloned() else { return Vec::new() };
+pub fn remove(engine: &mut Engine, now: DateTime<Utc>, id: u32) {
+    let Some(filter) = engine.filters.get(id).cloned() else { return };
     let mut list = engine.filters.list.clone();
     list.retain(|filter| filter.id != id);
     let before = std::mem::replace(&mut engine.filters.list, list);
@@ -245,23 +238,21 @@ pub fn remove(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
     let step = engine.undo.later(now, before);
     begin(engine, id, step.clone(), None);
     let work = FilterWork::Apply { filter: id, action: filter.action, hits: Vec::new() };
-    vec![apply(engine, Some(change), work, Some(step))]
+    apply(engine, Some(change), work, Some(step));
 }
 
 /// Called after the filters were written. Searches the store for entries that match the new filters.
-pub fn saved(engine: &mut Engine) -> Vec<Effect> {
-    let mut looked_for = Vec::new();
+pub fn saved(engine: &mut Engine) {
     for pending in &mut engine.filters.pending {
         if let Some(filter) = pending.look_for.take() {
             pending.is_saved = true;
-            looked_for.push(Effect::FindFilterHits(Box::new(filter)));
+            engine.effects.push(Effect::FindFilterHits(Box::new(filter)));
         }
     }
-    looked_for
 }
 
 /// Applies a filter to the matching entries that were found.
-pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
+pub fn found(engine: &mut Engine, filter: u32, hits: Vec<EntryKey>) {
     let (action, hits) = match engine.filters.get(filter) {
         // A filter that was removed in the meantime has no effect.
         None => (Action::default(), Vec::new()),
@@ -269,7 +260,7 @@ pub fn found(engine: &Engine, filter: u32, hits: Vec<EntryKey>) -> Vec<Effect> {
     };
     let mut pending = engine.filters.pending.iter();
     let step = pending.find(|pending| pending.filter == filter).map(|it| it.step.clone());
-    vec![apply(engine, None, FilterWork::Apply { filter, action, hits }, step)]
+    apply(engine, None, FilterWork::Apply { filter, action, hits }, step);
 }
 
 /// Drops the pending changes of a filter after one of its store jobs failed. If the filter was written but not applied to entries,
@@ -292,7 +283,7 @@ pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
 
 /// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
 /// already asked to undo that change.
-pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) {
+pub fn filtered(engine: &mut Engine, filtered: Filtered) -> bool {
     let Filtered { changes, counters } = filtered;
     for (feed, counters) in counters {
         engine.set_counters(feed, counters);
@@ -319,7 +310,8 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> (Vec<Effect>, bool) 
     engine.tell(Event::CountersChanged);
     engine.tell(Event::FiltersChanged);
     engine.tell(Event::ListsChanged);
-    (vec![Effect::store(Job::CountFilters)], undo_waits)
+    engine.store(Job::CountFilters);
+    undo_waits
 }
 
 /// Describes what saving or removing a filter changed, for a notice.
@@ -372,7 +364,7 @@ pub fn take_back(
     before: Vec<EntryFilter>,
     changes: Box<FilterChanges>,
     forward: bool,
-) -> (Vec<Effect>, Step) {
+) -> Step {
     let list = engine.filters.list.clone();
     // Keep the other filters, because a server may have added labels since the change.
     ListChange::of(before, changes.filter).revert(&mut engine.filters.list);
@@ -380,5 +372,6 @@ pub fn take_back(
         Step::Filters { before: list.clone(), changes: changes.clone(), forward: !forward };
     let work = FilterWork::Replay { changes, forward };
     let change = ListChange::new(list, &engine.filters.list);
-    (vec![apply(engine, Some(change), work, None)], inverse)
+    apply(engine, Some(change), work, None);
+    inverse
 }

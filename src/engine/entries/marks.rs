@@ -20,27 +20,23 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Beside, Job, Marked, Showing};
 
 /// Sets or clears a mark on entries and adds an undo step.
-pub fn set(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
+pub fn set(engine: &mut Engine, mark: MarkChange) {
     show(engine, mark.clone(), false);
     let step = engine.undo.push(Step::Marked(mark.clone()));
-    vec![change::write(engine, Change::Mark(mark), step)]
+    change::write(engine, Change::Mark(mark), step);
 }
 
 /// Marks entries as read that are known only when the store performs the job.
-pub fn mark_all_read(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    entries: MarkedEntries,
-) -> Vec<Effect> {
+pub fn mark_all_read(engine: &mut Engine, now: DateTime<Utc>, entries: MarkedEntries) {
     let step = engine.undo.later(now, Vec::new());
     let job = Job::Mark { entries, flag: Flag::Read, value: true };
-    vec![Effect::store_beside(job, Beside::Later(step))]
+    engine.carry_out(Effect::store_beside(job, Beside::Later(step)));
 }
 
 /// Sets a mark for an undo or a redo, without adding an undo step.
-pub fn set_back(engine: &mut Engine, mark: MarkChange) -> Vec<Effect> {
+pub fn set_back(engine: &mut Engine, mark: MarkChange) {
     show(engine, mark.clone(), true);
-    vec![change::write(engine, Change::Mark(mark), None)]
+    change::write(engine, Change::Mark(mark), None);
 }
 
 /// Emits an event about a changed mark. The entries stay in the open list even if they no longer match its query.
@@ -111,28 +107,23 @@ pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
 }
 
 /// Restores the entries that the last changed document of a feed withdrew.
-pub fn restore_last(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+pub fn restore_last(engine: &mut Engine, feed: FeedKey) {
     let withdrawn = engine.feeds.get(&feed).map(|feed| feed.history.withdrawn.clone());
     let Some(withdrawn) = withdrawn.filter(|withdrawn| !withdrawn.is_empty()) else {
-        engine.say("this feed withdrew no entries");
-        return Vec::new();
+        return engine.say("this feed withdrew no entries");
     };
-    vec![Effect::store(Job::Restore { feed, entries: withdrawn, showing: Showing::Again })]
+    engine.store(Job::Restore { feed, entries: withdrawn, showing: Showing::Again });
 }
 
 /// Restores withdrawn entries, for an undo step of an earlier version.
-pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) -> Vec<Effect> {
+pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
     // Entries can be restored only if no later document of the feed withdrew other entries.
     let latest = engine.feeds.get(&feed).is_some_and(|feed| feed.history.withdrawn == withdrawn);
     if latest {
-        return vec![Effect::store(Job::Restore {
-            feed,
-            entries: withdrawn,
-            showing: Showing::Again,
-        })];
+        engine.store(Job::Restore { feed, entries: withdrawn, showing: Showing::Again });
+    } else {
+        engine.say("too late: the feed has changed again");
     }
-    engine.say("too late: the feed has changed again");
-    Vec::new()
 }
 
 /// Updates the counters of feeds after their withdrawn entries were restored, or entries were withdrawn.
@@ -149,7 +140,7 @@ pub fn count_reading(
     engine: &mut Engine,
     now: DateTime<Utc>,
     readings: Option<Vec<(FeedKey, Reading)>>,
-) -> Vec<Effect> {
+) {
     match readings {
         None => engine.interest = Interest::default(),
         Some(readings) => {
@@ -159,5 +150,4 @@ pub fn count_reading(
             }
         }
     }
-    Vec::new()
 }

@@ -58,8 +58,8 @@ fn desktop_cares(engine: &Engine) -> bool {
 }
 
 /// Sends the notifications that are due.
-pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = note(engine, now).into_iter().collect();
+pub fn notify(engine: &mut Engine, now: DateTime<Utc>) {
+    note(engine, now);
     let polls_ended = engine.polls.is_empty();
     let announcements = &mut engine.notifications;
     let waits =
@@ -70,7 +70,7 @@ pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         || announcements.under_way
         || (waits && !polls_ended && many < TOLD_AT_ONCE)
     {
-        return effects;
+        return;
     }
     let mut count = 0_u32;
     let mut taken = Vec::new();
@@ -84,16 +84,11 @@ pub fn notify(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
     }
     announcements.since = (!announcements.waiting.is_empty()).then_some(now);
     announcements.under_way = true;
-    effects.push(Effect::store(Job::ReadNewEntries(taken)));
-    effects
+    engine.store(Job::ReadNewEntries(taken));
 }
 
 /// Starts the user's command with the new entries that the store loaded and that are still unread.
-pub fn entries_read(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    mut entries: Vec<LoadedEntry>,
-) -> Vec<Effect> {
+pub fn entries_read(engine: &mut Engine, now: DateTime<Utc>, mut entries: Vec<LoadedEntry>) {
     engine.notifications.under_way = false;
     entries.retain(|entry| entry.flags.is_unread() && engine.feeds.contains_key(&entry.key.feed));
     let quiet = engine.settings.notify.quiet;
@@ -107,15 +102,13 @@ pub fn entries_read(
             engine.notifications.last_title = one_line(entry.kept.shown_title(), TITLE_CHARS_MAX);
         }
     }
-    let mut effects = Vec::new();
     if let (Some(command), false) = (engine.settings.commands.on_new.clone(), entries.is_empty()) {
         let entries = entries.into_iter().map(|entry| engine.view_of(entry)).collect();
         let (purpose, input) = (RunPurpose::News, RunInput::News(entries));
-        effects.push(Effect::Run(Box::new(ExternalRun::new(purpose, command, input))));
+        engine.carry_out(Effect::Run(Box::new(ExternalRun::new(purpose, command, input))));
         engine.notifications.under_way = true;
     }
-    effects.extend(notify(engine, now));
-    effects
+    notify(engine, now);
 }
 
 /// Checks whether the query in the settings finds an entry. The setting may also be the name of a saved search. The query was
@@ -138,17 +131,17 @@ fn is_wanted(engine: &Engine, now: DateTime<Utc>, entry: &LoadedEntry) -> bool {
 }
 
 /// Handles the end of the user's command, and sends the notifications that are due.
-pub fn command_ended(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn command_ended(engine: &mut Engine, now: DateTime<Utc>) {
     engine.notifications.under_way = false;
-    notify(engine, now)
+    notify(engine, now);
 }
 
-/// Returns a desktop notification about the new entries since the last one, unless the last one was less than [`PATIENCE`] ago.
-fn note(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
+/// Sends a desktop notification about the new entries since the last one, unless the last one was less than [`PATIENCE`] ago.
+fn note(engine: &mut Engine, now: DateTime<Utc>) {
     let announcements = &mut engine.notifications;
     let recent = announcements.noted_at.is_some_and(|at| now.signed_duration_since(at) < PATIENCE);
     if announcements.noted.is_empty() || recent {
-        return None;
+        return;
     }
     announcements.noted_at = Some(now);
     let noted = std::mem::take(&mut announcements.noted);
@@ -161,5 +154,5 @@ fn note(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
         (count, 1) => format!("{count} new in {only}"),
         (count, feeds) => format!("{count} new in {feeds} feeds"),
     };
-    Some(Effect::Notify(text, engine.settings.notify.clone()))
+    engine.carry_out(Effect::Notify(text, engine.settings.notify.clone()));
 }

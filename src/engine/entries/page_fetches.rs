@@ -42,9 +42,11 @@ pub fn fetch_page(
     key: EntryKey,
     url: String,
     kept: Option<Box<FullText>>,
-) -> Result<Vec<Effect>, InputFlaw> {
-    let is_queued = queue_page(engine, now, key, url, kept, PollCause::Asked)?;
-    Ok(if is_queued { start_fetches::start(engine, now) } else { Vec::new() })
+) -> Result<(), InputFlaw> {
+    if queue_page(engine, now, key, url, kept, PollCause::Asked)? {
+        start_fetches::start(engine, now);
+    }
+    Ok(())
 }
 
 /// Like [`fetch_page`], but starts no request. Returns `false` if the page was queued already.
@@ -90,21 +92,20 @@ pub fn page_fetched(
     key: EntryKey,
     waiting: &Waiting,
     fetched: Fetched,
-) -> Vec<Effect> {
+) {
     let url = &waiting.url;
     let kept = engine.pages.remove(&key).flatten();
-    let mut effects = note_network(engine, now, url, &fetched, None).effects;
+    note_network(engine, now, url, &fetched, None);
     // If there is no network or the site asks for a pause, a failure says nothing about the page. The next poll of the feed tries
     // again.
     let is_hindered = engine.host_queue.probe_at.is_some()
         || left_alone_until(engine, url, now).is_some()
         || asks_for_wait(&fetched);
     if !(is_hindered && waiting.is_ahead() && kept.is_none()) {
-        effects.extend(keep_page(engine, now, key, url, kept, fetched));
+        keep_page(engine, now, key, url, kept, fetched);
     }
-    effects.extend(look_for_pictures(engine, now, key.feed));
-    effects.extend(start_fetches::start(engine, now));
-    effects
+    look_for_pictures(engine, now, key.feed);
+    start_fetches::start(engine, now);
 }
 
 /// Checks whether a response asks for fewer requests (status 429 or 503).
@@ -131,7 +132,7 @@ fn keep_page(
     url: &str,
     kept: Option<FullText>,
     fetched: Fetched,
-) -> Vec<Effect> {
+) {
     let judged = classify_page(fetched, now, kept.as_ref());
     let failed = judged.as_ref().err().map(ToString::to_string);
     let full = match (judged, kept) {
@@ -147,7 +148,7 @@ fn keep_page(
     };
     let full = Box::new(full);
     engine.tell(Event::PageFetched { key, full: full.clone(), failed });
-    vec![Effect::store(Job::SaveFullText(key, full))]
+    engine.store(Job::SaveFullText(key, full));
 }
 
 /// Returns the text of the page in a response, or the reason that there is no text.
@@ -205,32 +206,33 @@ pub fn fetch(
     now: DateTime<Utc>,
     key: EntryKey,
     url: String,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     if engine.offline {
         return Err("offline".into());
     }
     if engine.host_queue.hurry_picture(&url) {
         // The picture was to be fetched ahead. Now the screen waits for it.
         engine.pictures_ahead.forget(&url);
-        return Ok(start_fetches::start(engine, now));
+        start_fetches::start(engine, now);
+        return Ok(());
     }
     if let Some(why) = rate_limits::left_alone(engine, now, &url) {
         return Err(why.into());
     }
     let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Asked };
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    Ok(start_fetches::start(engine, now))
+    start_fetches::start(engine, now);
+    Ok(())
 }
 
 /// Drops the queued requests for pictures of the screen. Requests in progress continue.
-pub fn drop_waiting(engine: &mut Engine) -> Vec<Effect> {
+pub fn drop_waiting(engine: &mut Engine) {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         matches!(waiting.purpose, Purpose::Picture(_)) && !waiting.is_ahead()
     });
     for waiting in dropped {
         engine.tell(Event::PictureDropped(waiting.url, None));
     }
-    Vec::new()
 }
 
 /// Handles the result of the request for a picture.
@@ -240,9 +242,9 @@ pub fn picture_fetched(
     key: EntryKey,
     waiting: Waiting,
     fetched: Fetched,
-) -> Vec<Effect> {
+) {
     let url = &waiting.url;
-    let mut effects = note_network(engine, now, url, &fetched, None).effects;
+    note_network(engine, now, url, &fetched, None);
     let is_held = left_alone_until(engine, url, now).is_some() || asks_for_wait(&fetched);
     if is_held {
         drop_host(engine, url);
@@ -254,12 +256,11 @@ pub fn picture_fetched(
         let is_final = !is_held && engine.host_queue.probe_at.is_none();
         let (picture, ahead) =
             (picture.ok(), AheadPicture { url: waiting.url, wire_bytes, is_final });
-        effects.extend(fetched_ahead(engine, now, key, ahead, picture));
+        fetched_ahead(engine, now, key, ahead, picture);
     } else {
         engine.tell(Event::PictureFetched(waiting.url, picture));
     }
-    effects.extend(start_fetches::start(engine, now));
-    effects
+    start_fetches::start(engine, now);
 }
 
 /// Drops the queued requests for pictures from the host of `url`, which asked for fewer requests.
@@ -297,12 +298,13 @@ fn host(url: &str) -> String {
 const TEXTS_LOOKED_AT: u32 = 200;
 
 /// After a poll of a feed, reads which of its newest entries lack their full text or, if no full texts are fetched ahead, which
-/// contain pictures. Returns `None` if neither is fetched ahead or the daily limits are reached.
-pub fn look_for_texts(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
+/// contain pictures. Reads nothing if neither is fetched ahead or the daily limits are reached.
+pub fn look_for_texts(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     if left_today(engine, now, feed, AheadPart::Texts) > 0 {
-        return Some(Effect::store(Job::ReadWithoutPage(feed, TEXTS_LOOKED_AT)));
+        engine.store(Job::ReadWithoutPage(feed, TEXTS_LOOKED_AT));
+    } else {
+        look_for_pictures(engine, now, feed);
     }
-    look_for_pictures(engine, now, feed)
 }
 
 /// Fetches the pages, pictures or first files of chosen entries of a feed, whatever its settings, as many as the daily limit allows.
@@ -312,7 +314,7 @@ pub fn request(
     feed: FeedKey,
     part: AheadPart,
     chosen: Vec<(EntryKey, String)>,
-) -> Vec<Effect> {
+) {
     match part {
         AheadPart::Texts => queue_pages(engine, now, feed, chosen),
         AheadPart::Pictures => queue_pictures(engine, now, feed, chosen),
@@ -320,11 +322,10 @@ pub fn request(
             let left = left_of_day(engine, now, feed, part);
             let keys: Vec<_> = (0..left).zip(chosen).map(|(_, (key, _))| key).collect();
             let added = u32::try_from(keys.len()).unwrap_or(left);
-            let counted = count(engine, now, feed, |today| {
+            count(engine, now, feed, |today| {
                 today.files = today.files.saturating_add(added);
             });
-            let read = read_attached(engine, AttachedWanted::Chosen(keys, None));
-            counted.into_iter().chain([read]).collect()
+            read_attached(engine, AttachedWanted::Chosen(keys, None));
         }
     }
 }
@@ -335,7 +336,7 @@ pub fn queue_pages(
     now: DateTime<Utc>,
     feed: FeedKey,
     links: Vec<(EntryKey, String)>,
-) -> Vec<Effect> {
+) {
     let left = left_of_day(engine, now, feed, AheadPart::Texts);
     let mut queued = 0_u32;
     for (key, url) in links {
@@ -347,51 +348,47 @@ pub fn queue_pages(
             queued = queued.saturating_add(1);
         }
     }
-    let counted = count(engine, now, feed, |today| {
+    count(engine, now, feed, |today| {
         today.pages = today.pages.saturating_add(queued);
     });
-    let mut effects = Vec::from_iter(counted);
-    effects.extend(start_fetches::start(engine, now));
+    start_fetches::start(engine, now);
     // If a page was queued, this does nothing yet: the search for pictures starts when the last page has arrived.
-    effects.extend(look_for_pictures(engine, now, feed));
-    effects
+    look_for_pictures(engine, now, feed);
 }
 
 /// Number of a feed's newest entries whose pictures may be fetched ahead.
 const LOOKED_AT: u32 = 50;
 
-/// Reads the texts of a feed's unread entries to find their pictures. Returns `None` if pictures are not fetched ahead, if the
-/// daily limit is reached, or if pages of the feed must arrive first.
-pub fn look_for_pictures(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
+/// Reads the texts of a feed's unread entries to find their pictures. Reads nothing if pictures are not fetched ahead, if the daily
+/// limit is reached, or if pages of the feed must arrive first.
+pub fn look_for_pictures(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let left = left_today(engine, now, feed, AheadPart::Pictures);
     if left == 0 || engine.pages.keys().any(|key| key.feed == feed) {
-        return None;
+        return;
     }
-    let pages = engine.feeds.get(&feed)?.record.feed_settings.full_text;
-    Some(Effect::store(Job::ReadTexts(TextsWanted { feed, among: LOOKED_AT, pages })))
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
+    let pages = subscription.record.feed_settings.full_text;
+    engine.store(Job::ReadTexts(TextsWanted { feed, among: LOOKED_AT, pages }));
 }
 
 /// Starts the search for pictures in texts that were read.
-pub fn texts_read(engine: &mut Engine, feed: FeedKey, mut texts: Vec<PicturedText>) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+pub fn texts_read(engine: &mut Engine, feed: FeedKey, mut texts: Vec<PicturedText>) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     for text in texts.iter_mut().filter(|text| text.base.is_none()) {
         text.base.clone_from(&subscription.record.site);
     }
     engine.pictures_ahead.sought.insert(feed);
-    vec![Effect::PictureTask(Box::new(PictureTask::Find(feed, texts)))]
+    engine.carry_out(Effect::PictureTask(Box::new(PictureTask::Find(feed, texts))));
 }
 
 /// Handles the result of work on the picture cache.
-pub fn task_done(engine: &mut Engine, now: DateTime<Utc>, done: PictureTaskDone) -> Vec<Effect> {
+pub fn task_done(engine: &mut Engine, now: DateTime<Utc>, done: PictureTaskDone) {
     match done {
         PictureTaskDone::Found(feed, found) => {
             engine.pictures_ahead.sought.remove(&feed);
-            queue_pictures(engine, now, feed, found)
+            queue_pictures(engine, now, feed, found);
         }
-        PictureTaskDone::Kept(url) => {
-            engine.pictures_ahead.forget(&url);
-            Vec::new()
-        }
+        PictureTaskDone::Kept(url) => engine.pictures_ahead.forget(&url),
     }
 }
 
@@ -401,7 +398,7 @@ fn queue_pictures(
     now: DateTime<Utc>,
     feed: FeedKey,
     found: Vec<(EntryKey, String)>,
-) -> Vec<Effect> {
+) {
     let left = left_of_day(engine, now, feed, AheadPart::Pictures);
     let mut queued = 0_u32;
     for (key, url) in found {
@@ -422,12 +419,10 @@ fn queue_pictures(
         engine.host_queue.enqueue(waiting, &engine.settings.network);
         queued = queued.saturating_add(1);
     }
-    let counted = count(engine, now, feed, |today| {
+    count(engine, now, feed, |today| {
         today.pictures = today.pictures.saturating_add(queued);
     });
-    let mut effects = Vec::from_iter(counted);
-    effects.extend(start_fetches::start(engine, now));
-    effects
+    start_fetches::start(engine, now);
 }
 
 /// A finished request for a picture that was fetched ahead.
@@ -448,22 +443,20 @@ pub(super) fn fetched_ahead(
     EntryKey { feed, .. }: EntryKey,
     AheadPicture { url, wire_bytes, is_final }: AheadPicture,
     picture: Option<Arc<Vec<u8>>>,
-) -> Vec<Effect> {
+) {
     let bytes = picture.as_ref().map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX));
     let bytes = bytes.max(wire_bytes);
-    let counted = count(engine, now, feed, |today| {
+    count(engine, now, feed, |today| {
         today.picture_bytes = today.picture_bytes.saturating_add(bytes);
     });
     if are_picture_bytes_used_up(engine, now, feed) {
         drop_pictures_ahead(engine, feed);
     }
-    let mut effects = Vec::from_iter(counted);
     if picture.is_some() || is_final {
-        effects.push(Effect::PictureTask(Box::new(PictureTask::Keep(url, picture))));
+        engine.carry_out(Effect::PictureTask(Box::new(PictureTask::Keep(url, picture))));
     } else {
         engine.pictures_ahead.forget(&url);
     }
-    effects
 }
 
 /// Drops the queued requests for pictures of a feed that are fetched ahead.
@@ -498,23 +491,21 @@ pub fn are_picture_bytes_used_up(engine: &Engine, now: DateTime<Utc>, feed: Feed
     })
 }
 
-/// Counts what was requested or fetched ahead for a feed. Returns the effect that writes the counts, or `None` if they did not
-/// change.
+/// Counts what was requested or fetched ahead for a feed, and writes the counts if they changed.
 pub fn count(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
     count: impl FnOnce(&mut AheadToday),
-) -> Option<Effect> {
-    let subscription = engine.feeds.get_mut(&feed)?;
+) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let before = subscription.state.ahead.on(day_of(now, chrono_tz::UTC));
     let mut today = before;
     count(&mut today);
-    if today == before {
-        return None;
+    if today != before {
+        subscription.state.ahead = today;
+        engine.save_state(feed);
     }
-    subscription.state.ahead = today;
-    Some(Effect::store(Job::SaveState(feed, subscription.state.clone())))
 }
 
 /// Returns the kinds of content that are fetched ahead for a feed, each with a description of today's amount.

@@ -302,6 +302,8 @@ pub struct RowsLoaded {
     pub list: u64,
     /// Number of rows in the whole list.
     pub total: usize,
+    /// Number of entries of the list that have no row of their own.
+    pub sharing: usize,
     /// Position of the first row in `rows`.
     pub offset: usize,
     /// Requested rows.

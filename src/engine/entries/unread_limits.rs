@@ -17,10 +17,10 @@ use crate::engine::store_work::{Job, Marked, UnreadLimit};
 const CHECK_EVERY: TimeDelta = TimeDelta::hours(1);
 
 /// Ends the unread entries whose time is over, unless the last check was less than [`CHECK_EVERY`] ago.
-pub fn check(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
+pub fn check(engine: &mut Engine, now: DateTime<Utc>) {
     let next = engine.unread_checked.and_then(|at| at.checked_add_signed(CHECK_EVERY));
     if next.is_some_and(|next| now < next) {
-        return None;
+        return;
     }
     engine.unread_checked = Some(now);
     let settings = &engine.settings;
@@ -30,8 +30,9 @@ pub fn check(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
         Some(UnreadLimit { feed, minutes, is_sent: is_account && settings.sync.send_ended })
     });
     let limits: Vec<UnreadLimit> = limits.collect();
-    let has_work = !limits.is_empty() || engine.ended_this_week > 0;
-    has_work.then(|| Effect::store(Job::EndUnread(limits, now)))
+    if !limits.is_empty() || engine.ended_this_week > 0 {
+        engine.store(Job::EndUnread(limits, now));
+    }
 }
 
 /// Returns the limit of a feed in minutes: its own limit, otherwise the shortest limit of its tags, otherwise the limit for all
@@ -66,8 +67,7 @@ pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
 
 /// Makes an old entry of each feed unread whose user wants that now. Feeds of accounts are left out, because their servers would learn
 /// of it.
-pub fn drip(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects = Vec::new();
+pub fn drip(engine: &mut Engine, now: DateTime<Utc>) {
     for (&feed, subscription) in &mut engine.feeds {
         let settings = &subscription.record.feed_settings;
         let Some(minutes) = settings.drip_minutes.filter(|_| settings.account.is_none()) else {
@@ -77,11 +77,10 @@ pub fn drip(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
         let next = last.map(|at| at + TimeDelta::minutes(minutes.into()));
         if next.is_none_or(|next| next <= now) {
             subscription.state.dripped = Some(now);
-            effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
-            effects.push(Effect::store(Job::Drip(feed)));
+            let saved = Job::SaveState(feed, subscription.state.clone());
+            engine.effects.extend([saved, Job::Drip(feed)].map(Effect::store));
         }
     }
-    effects
 }
 
 /// Shows an old entry that became unread.

@@ -104,7 +104,7 @@ pub fn tell_end(
     engine: &mut Engine,
     purpose: RunPurpose,
     ended: Result<Option<String>, RunFailure>,
-) -> Option<Effect> {
+) {
     match (purpose, ended) {
         (_, Err(why)) => {
             let why = one_line(&why.to_string(), TOLD_CHARS_MAX);
@@ -114,7 +114,7 @@ pub fn tell_end(
             engine.complain(why);
         }
         (RunPurpose::Pipe, Ok(Some(text))) if text.trim().contains('\n') => {
-            return show_in_pager(&PAGERS, RunInput::Text(text));
+            engine.effects.extend(show_in_pager(&PAGERS, RunInput::Text(text)));
         }
         (RunPurpose::Pipe, Ok(Some(text))) => engine.say(one_line(&text, TOLD_CHARS_MAX)),
         (RunPurpose::Pipe, Ok(None)) => engine.say("the command has finished"),
@@ -123,7 +123,6 @@ pub fn tell_end(
             Ok(_),
         ) => {}
     }
-    None
 }
 
 /// Describes where the document of a feed comes from, or returns `None` if it comes from the web as it is.

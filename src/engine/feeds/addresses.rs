@@ -218,53 +218,38 @@ pub fn add_login(network: &mut NetworkSettings, split: &SplitAddress) -> Option<
     Some(wanted)
 }
 
-/// An address whose login moved to the credentials.
-pub(in crate::engine) struct TakenLogin {
-    /// Address without the login.
-    pub(in crate::engine) url: String,
-    pub(in crate::engine) effects: Vec<Effect>,
-    /// Login that was added to the credentials; `None` if the address had no login, or one that was already known.
-    pub(in crate::engine) login: Option<Credentials>,
-}
-
-/// Moves the login within an address to the credentials, which take effect at once. The effects write the login to the credentials
-/// file.
+/// Moves the login within an address to the credentials, which take effect at once. Writes the login to the credentials file.
+/// Returns the address without the login, and the login that was added; `None` if there was none, or a known one.
 pub(in crate::engine) fn take_login(
     engine: &mut Engine,
     url: String,
     given_by: GivenBy,
-) -> TakenLogin {
+) -> (String, Option<Credentials>) {
     let network = &mut engine.settings.network;
     let split = split_login(&url);
     if given_by.is_supplied() {
         // A login would be sent to every address of its host, on the word of a server or a device.
-        let url = split.map_or(url, |split| split.address);
-        return TakenLogin { url, effects: Vec::new(), login: None };
+        return (split.map_or(url, |split| split.address), None);
     }
     // Without a credentials file, the login stays in the address.
     let split = network.credentials_file.clone().zip(split);
-    let Some((file, split)) = split else {
-        return TakenLogin { url, effects: Vec::new(), login: None };
-    };
-    let (mut effects, known) = (Vec::new(), network.credentials.clone());
+    let Some((file, split)) = split else { return (url, None) };
+    let known = network.credentials.clone();
     let login = add_login(network, &split);
     if let Some(credentials) = login.clone() {
         engine.typed_logins.note(credentials.clone(), None);
         let before = known.into_iter().find(|one| one.origin == credentials.origin);
-        effects.push(Effect::KeepLogin(Box::new(LoginToKeep { file, credentials, before })));
-        effects.push(Effect::Reconnect(Box::new(network.clone())));
+        let network = Box::new(network.clone());
+        engine.carry_out(Effect::KeepLogin(Box::new(LoginToKeep { file, credentials, before })));
+        engine.carry_out(Effect::Reconnect(network));
     }
-    TakenLogin { url: split.address, effects, login }
+    (split.address, login)
 }
 
 /// Handles the result of writing a login to the credentials file. After a failure, the login is no longer sent.
-pub(in crate::engine) fn kept(
-    engine: &mut Engine,
-    login: LoginToKeep,
-    result: Result<(), String>,
-) -> Vec<Effect> {
+pub(in crate::engine) fn kept(engine: &mut Engine, login: LoginToKeep, result: Result<(), String>) {
     let LoginToKeep { file, credentials, before } = login;
-    let (mut effects, network) = (Vec::new(), &mut engine.settings.network);
+    let network = &mut engine.settings.network;
     let outcome = match result {
         Ok(()) => {
             let text = format!(
@@ -281,14 +266,14 @@ pub(in crate::engine) fn kept(
             if let Some(place) = place {
                 network.credentials.remove(place);
                 network.credentials.extend(before);
-                effects.push(Effect::Reconnect(Box::new(network.clone())));
+                let network = Box::new(network.clone());
+                engine.carry_out(Effect::Reconnect(network));
             }
             engine.complain(why.clone());
             Err(why)
         }
     };
     engine.typed_logins.note(credentials, Some(outcome));
-    effects
 }
 
 fn percent_decoded(text: &str) -> String {

@@ -21,7 +21,6 @@ use crate::engine::poll::poll_request::replace_address;
 use crate::engine::poll::{learn, manual_poll};
 use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
-use crate::engine::store_work::Job;
 use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
@@ -29,16 +28,16 @@ use backissue_core::schedule::FeedStatus;
 
 /// Accepts a proposed move: stores the new address and polls it, or merges the feed with the subscription that already has that
 /// address.
-pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let Some(proposed) = engine.feeds.get(&feed).and_then(|feed| feed.state.proposed.clone())
     else {
-        return Vec::new();
+        return;
     };
     let into = subscribed_as(engine, &proposed.to).filter(|&other| other != feed);
     if let Some(into) = into {
         return merge(engine, now, feed, into);
     }
-    let mut effects = change_address(engine, now, feed, |subscription| {
+    change_address(engine, now, feed, |subscription| {
         let Subscription { record, state, .. } = subscription;
         replace_address(record, state, now, proposed.to.clone(), proposed.public);
         if state.facts.standing == FeedStatus::Archive {
@@ -47,8 +46,7 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Ve
         format!("'{}' is now read from {}", record.shown_title(), record.url)
     });
     // Poll now, because nothing has been read from the new address yet.
-    effects.extend(manual_poll::poll_now(engine, now, feed));
-    effects
+    manual_poll::poll_now(engine, now, feed);
 }
 
 /// Changes the address of a feed to `to`, which the user chose. `document` is the feed at that address, and `named_by` the document
@@ -60,8 +58,8 @@ pub(super) fn move_to(
     feed: FeedKey,
     (to, named_by): (&str, Option<NamedBy>),
     document: &FeedDocument,
-) -> Result<(String, Vec<Effect>), InputFlaw> {
-    let mut effects = manual_poll::stop(engine, now, vec![feed]);
+) -> Result<String, InputFlaw> {
+    manual_poll::stop(engine, now, vec![feed]);
     let subscription = engine.feeds.get(&feed).ok_or("that subscription no longer exists")?;
     let title = subscription.record.shown_title();
     match subscribed_as(engine, to).and_then(|key| engine.feeds.get(&key)) {
@@ -83,7 +81,7 @@ pub(super) fn move_to(
         && subscription.state.facts.last_ok.is_some();
     let doubt = if is_other { "; it has none of the newest entries that you have" } else { "" };
     let text = format!("'{title}' is now read from {to}{doubt}");
-    effects.extend(change_address(engine, now, feed, |subscription| {
+    change_address(engine, now, feed, |subscription| {
         let Subscription { record, state, .. } = subscription;
         replace_address(record, state, now, to.to_owned(), false);
         if let Some(former) = record.former.last_mut() {
@@ -92,33 +90,28 @@ pub(super) fn move_to(
         (record.named_by, record.given_by) = (named_by, Some(GivenBy::User));
         start_afresh(state);
         text.clone()
-    }));
-    Ok((text, effects))
+    });
+    Ok(text)
 }
 
 /// Changes the address of a feed of an account, unless the user chose it or the feed moved on from there.
-pub fn follow_account(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    to: String,
-) -> Vec<Effect> {
+pub fn follow_account(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, to: String) {
     let is_free = subscribed_as(engine, &to).is_none() && !engine.polls.contains_key(&feed);
     let Some(subscription) = engine.feeds.get_mut(&feed).filter(|_| is_free) else {
-        return Vec::new();
+        return;
     };
     let before = FeedParts::of(subscription);
     let Subscription { record, state, history, .. } = subscription;
     let was_here = record.former.iter().any(|former| comparable(&former.url) == to);
     if was_here || record.given_by != Some(GivenBy::Account) {
-        return Vec::new();
+        return;
     }
     replace_address(record, state, now, to, true);
     start_afresh(state);
     Arc::make_mut(history).read_elsewhere();
     let from = before.record.url.clone();
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, &before, None)
+    save_and_show(engine, now, feed, &before, None);
 }
 
 /// Changes the address of a feed and ends the walk through the archives at its former address.
@@ -127,17 +120,17 @@ fn change_address(
     now: DateTime<Utc>,
     feed: FeedKey,
     change: impl FnOnce(&mut Subscription) -> String,
-) -> Vec<Effect> {
-    let mut effects = changed(engine, now, feed, |subscription| {
+) {
+    changed(engine, now, feed, |subscription| {
         let text = change(subscription);
         subscription.state.archive = None;
         // The document at the new address may not continue where the document at the former address ended.
         Arc::make_mut(&mut subscription.history).read_elsewhere();
         text
     });
-    let dropped = rate_limits::drop_walk(engine, feed);
-    effects.extend(dropped.or_else(|| write_record(engine, feed)));
-    effects
+    if !rate_limits::drop_walk(engine, feed) {
+        write_record(engine, feed);
+    }
 }
 
 /// Removes the failures of a feed from its state, and that it ended.
@@ -148,14 +141,11 @@ pub(super) fn start_afresh(state: &mut FeedState) {
 }
 
 /// Merges the subscription `from` into the subscription `into`, which already has the new address, and removes `from`.
-fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) -> Vec<Effect> {
+fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) {
     if engine.polls.contains_key(&from) || engine.polls.contains_key(&into) {
-        engine.say("one of the two feeds is being polled: try again in a moment");
-        return Vec::new();
+        return engine.say("one of the two feeds is being polled: try again in a moment");
     }
-    let Some((mut given_up, dropped)) = unsubscribe::leave(engine, from) else {
-        return Vec::new();
-    };
+    let Some((mut given_up, walk)) = unsubscribe::leave(engine, from) else { return };
     (given_up.record.ended, given_up.record.leaving) = (Some(now), Leaving::Removed);
     let mut changed = FeedChange::default();
     if let Some(kept) = engine.feeds.get_mut(&into) {
@@ -174,33 +164,28 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     engine.tell_when_durable(from, Event::SubscriptionEnded(from));
     let step = engine.undo.push(Step::Unsubscribed(from));
     engine.tell(Event::FeedsChanged);
-    let mut effects = Vec::from_iter(dropped);
-    effects.push(change::write(
-        engine,
-        Change::Merged { from, into: (into, Box::new(changed)) },
-        step,
-    ));
-    effects
+    engine.effects.extend(walk.map(Effect::store));
+    change::write(engine, Change::Merged { from, into: (into, Box::new(changed)) }, step);
 }
 
 /// Reverts a move of a feed: restores the former address and records that the user declined the newer address.
-pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn undo_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     changed(engine, now, feed, |subscription| {
         let record = &mut subscription.record;
         if let Some(former) = record.former.pop() {
             record.declined = Some(std::mem::replace(&mut record.url, former.url));
         }
         format!("'{}' is read from {} again", record.shown_title(), record.url)
-    })
+    });
 }
 
 /// Declines a proposed move and keeps the present address.
-pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn decline_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     changed(engine, now, feed, |subscription| {
         let proposed = subscription.state.proposed.take();
         subscription.record.declined = proposed.map(|proposed| proposed.to);
         format!("'{}' stays at {}", subscription.record.shown_title(), subscription.record.url)
-    })
+    });
 }
 
 /// Restores the earlier addresses of a subscription, its permission to redirect to http, and its proposed move, for an undo or a
@@ -211,8 +196,8 @@ pub fn put_back(
     feed: FeedKey,
     before: SubscriptionRecord,
     proposed: Option<ProposedMove>,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let until_now = FeedParts::of(subscription);
     let SubscriptionRecord { url, former, declined, named_by, feed_settings, .. } = before;
     let record = &mut subscription.record;
@@ -221,38 +206,31 @@ pub fn put_back(
     record.feed_settings.allow_insecure = feed_settings.allow_insecure;
     subscription.state.proposed = proposed;
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, &until_now, None)
+    save_and_show(engine, now, feed, &until_now, None);
 }
 
 /// Reverts a change of a feed whose write failed, updates the plan, and emits events so that observers show the earlier values.
-pub fn show_reverted(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    changed: &FeedChange,
-) -> Vec<Effect> {
+pub fn show_reverted(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, changed: &FeedChange) {
     if let Some(removed) = engine.ended.get_mut(&feed) {
         // The feed was removed later. If the write of the removal fails too, the feed is restored, so revert the change there as
         // well.
         changed.revert(removed);
     }
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let from = subscription.record.url.clone();
     changed.revert(subscription);
     follow_answer(engine, feed, changed, Direction::Revert);
     move_waiting(engine, feed, &from);
     rate_limits::heed_host(engine, now, feed);
     feed_settings::show_change(engine, now, feed, true);
-    let mut effects = Vec::new();
     // The state of the feed is written separately from its record, and may have been written although the write of the record
     // failed.
-    if let Some(subscription) = engine.feeds.get(&feed).filter(|_| changed.sets_state()) {
-        effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
+    if changed.sets_state() {
+        engine.save_state(feed);
     }
     if changed.sets_windows() && !engine.backfills.contains_key(&feed) {
-        effects.extend(write_record(engine, feed));
+        write_record(engine, feed);
     }
-    effects
 }
 
 /// Applies a change by the user to the saved earlier states of a feed, which are restored if a poll under way or an unreachable
@@ -270,8 +248,8 @@ pub fn changed(
     now: DateTime<Utc>,
     feed: FeedKey,
     change: impl FnOnce(&mut Subscription) -> String,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let before = FeedParts::of(subscription);
     let step = Step::Readdressed {
         feed,
@@ -283,7 +261,7 @@ pub fn changed(
     let step = engine.undo.push(step);
     engine.say_undoable(text);
     tell_move(engine, feed, from);
-    save_and_show(engine, now, feed, &before, step)
+    save_and_show(engine, now, feed, &before, step);
 }
 
 /// Moves waiting polls and emits an event if the address of a feed is no longer `from`.
@@ -314,19 +292,15 @@ pub fn save_and_show(
     feed: FeedKey,
     before: &FeedParts,
     step: Option<ChangeId>,
-) -> Vec<Effect> {
+) {
     rate_limits::heed_host(engine, now, feed);
     learn::replan(engine, feed, now);
     engine.tell(Event::FeedsChanged);
-    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     let changed = FeedChange::since(before, subscription);
     follow_answer(engine, feed, &changed, Direction::Apply);
-    let Some(Subscription { state, .. }) = engine.feeds.get(&feed) else { return Vec::new() };
-    let state = state.clone();
-    vec![
-        change::write(engine, Change::Feeds(vec![(feed, changed)]), step),
-        Effect::store(Job::SaveState(feed, state)),
-    ]
+    change::write(engine, Change::Feeds(vec![(feed, changed)]), step);
+    engine.save_state(feed);
 }
 
 #[cfg(test)]
@@ -368,6 +342,20 @@ mod tests {
         let told = apply_answer(&mut engine, now, FeedKey(3), TroubleAnswer::UndoMove);
         assert!(told.unwrap_err().contains("another subscription has its former address"));
         assert_eq!(engine.feeds[&FeedKey(3)].record.url, three);
+    }
+
+    #[test]
+    fn a_refused_move_sends_the_requests_that_it_started() {
+        let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
+        let (one, two) = ("https://a.example/one", "https://b.example/two");
+        let feeds = vec![saved(1, one, None), saved(2, two, None)];
+        let mut engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, feeds, now);
+        engine.host_queue.not_before = None;
+        enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
+        let document = FeedDocument::default();
+        move_to(&mut engine, now, FeedKey(2), (one, None), &document).unwrap_err();
+        let is_sent = |effect: &Effect| matches!(effect, Effect::Fetch(it) if it.url == one);
+        assert!(engine.effects.iter().any(is_sent), "it counts as under way");
     }
 
     #[test]

@@ -11,7 +11,6 @@ use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::poll::fetch::{Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::{learn, poll_stage, start_fetches};
-use crate::engine::request::Effect;
 use crate::engine::state::Engine;
 use backissue_core::feed::FeedDocument;
 use backissue_core::history::FeedKey;
@@ -130,15 +129,15 @@ fn learned(
 }
 
 /// Selects one of the feeds that a page names and requests it, unless its preview exists.
-pub fn select(engine: &mut Engine, now: DateTime<Utc>, id: u32, url: String) -> Vec<Effect> {
+pub fn select(engine: &mut Engine, now: DateTime<Utc>, id: u32, url: String) {
     if let Some(addition) = engine.additions.get_mut(&id) {
         addition.previews.selected = Some(url);
     }
-    look(engine, now, id)
+    look(engine, now, id);
 }
 
 /// Requests the selected feed of an addition, unless its preview exists or another request is under way.
-pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
+pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) {
     if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
         let previews = &mut addition.previews;
         let selected = previews.selected.clone();
@@ -156,7 +155,7 @@ pub fn look(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
             engine.host_queue.enqueue(waiting, &engine.settings.network);
         }
     }
-    start_fetches::start(engine, now)
+    start_fetches::start(engine, now);
 }
 
 /// Handles a response while a subscription is being added. Stores the response to a request for a preview. Returns any other

@@ -20,23 +20,22 @@ use crate::engine::change::{self, Change};
 use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::page_fetches;
 use crate::engine::poll::{learn, start_fetches};
-use crate::engine::request::{Effect, Event, NoticeOffer};
+use crate::engine::request::{Event, NoticeOffer};
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
 
 /// Sets the pace of a feed's polls, and shows a notice about the effect on the next polls.
-pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+pub fn set_pace(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, pace: Pace) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     let before = subscription.clone();
     let mut chosen = subscription.record.chosen();
     chosen.feed_settings.pace = Some(pace);
     // Do not check the interval bounds, because a new pace does not change them.
-    let effects = put(engine, now, feed, chosen);
+    put(engine, now, feed, chosen);
     if let Some(after) = engine.feeds.get(&feed) {
         let notice = pace_notice(engine, &before, after, now);
         engine.tell(notice);
     }
-    effects
 }
 
 /// Changes the settings of a feed and adds an undo step. The error is a sentence with the reason that the settings are not allowed.
@@ -45,7 +44,7 @@ pub fn change(
     now: DateTime<Utc>,
     feed: FeedKey,
     chosen: Chosen,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     let wanted = &chosen.feed_settings;
     let below_bound = engine.feeds.get(&feed).and_then(|subscription| {
         let before = &subscription.record.feed_settings;
@@ -56,10 +55,11 @@ pub fn change(
         "its account would mark old entries unread on the server, too: nothing was changed"
             .to_owned()
     });
-    match below_bound.or(is_sent).or_else(|| clash(wanted, &engine.settings.poll)) {
-        Some(why) => Err(why.into()),
-        None => Ok(put(engine, now, feed, chosen)),
+    if let Some(why) = below_bound.or(is_sent).or_else(|| clash(wanted, &engine.settings.poll)) {
+        return Err(why.into());
     }
+    put(engine, now, feed, chosen);
+    Ok(())
 }
 
 /// Returns an error as a sentence if a changed interval is shorter than the minimum for automatic polls (`HARD_MIN`, SPEC 0). For a
@@ -100,14 +100,13 @@ pub fn clash(feed_settings: &FeedSettings, settings: &PollSettings) -> Option<St
     })
 }
 
-fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+fn put(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, chosen: Chosen) {
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     let before = subscription.record.chosen();
-    if before == chosen {
-        return Vec::new();
+    if before != chosen {
+        let step = engine.undo.push(Step::changed(feed, before, chosen.clone()));
+        replace(engine, now, feed, chosen, step);
     }
-    let step = engine.undo.push(Step::changed(feed, before, chosen.clone()));
-    replace(engine, now, feed, chosen, step)
 }
 
 /// Replaces the user's settings for a feed, updates its plan, and shows and writes the change.
@@ -117,8 +116,8 @@ pub fn replace(
     feed: FeedKey,
     chosen: Chosen,
     step: Option<ChangeId>,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let before = FeedParts::of(subscription);
     let former_archives = before.record.feed_settings.archives;
     subscription.record.choose(chosen);
@@ -126,14 +125,13 @@ pub fn replace(
     let moved_elsewhere = former_archives != subscription.record.feed_settings.archives;
     let changed = FeedChange::since(&before, subscription);
     let renamed = changed.renames();
-    let mut effects = vec![change::write(engine, Change::Feeds(vec![(feed, changed)]), step)];
+    change::write(engine, Change::Feeds(vec![(feed, changed)]), step);
     show_change(engine, now, feed, renamed);
-    effects.extend(learn::changed(engine, now, feed));
+    learn::changed(engine, now, feed);
     if moved_elsewhere {
-        effects.extend(history_requests::adapt(engine, feed));
+        history_requests::adapt(engine, feed);
     }
     drop_unwanted(engine, feed);
-    effects
 }
 
 /// Updates the plan of a feed after a change of its settings, and emits the events for observers. `renamed` is `true` if the title
@@ -212,7 +210,7 @@ pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
 }
 
 /// Renames a tag and its nested tags in all feeds and filters.
-pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
+pub fn rename(engine: &mut Engine, from: &str, to: &str) {
     let moved = |tag: &str| renamed(tag, from, to);
     let mut tags = Vec::new();
     for feed in engine.feeds.values() {
@@ -232,9 +230,8 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) -> Vec<Effect> {
         }
     }
     let text = format!("'{from}' is now '{to}' for {}", counted_words(tags.len(), "feed", "feeds"));
-    let (effects, _) = put_tags(engine, tags, filters, true);
+    put_tags(engine, tags, filters, true);
     engine.say_undoable(text);
-    effects
 }
 
 /// Undoes or redoes the renaming of a tag. Tags and filters that something else changed since then stay.
@@ -243,7 +240,7 @@ pub fn take_back(
     tags: FeedTags,
     filters: Vec<EntryFilter>,
     (tags_after, filters_after): (FeedTags, Vec<EntryFilter>),
-) -> (Vec<Effect>, Step) {
+) -> Step {
     if tags_after.is_empty() {
         // An earlier version did not note what the change made.
         return put_tags(engine, tags, filters, false);
@@ -276,7 +273,7 @@ pub fn put_tags(
     tags: FeedTags,
     filters: Vec<EntryFilter>,
     undoable: bool,
-) -> (Vec<Effect>, Step) {
+) -> Step {
     let (mut before, mut after, mut changes) = (Vec::new(), Vec::new(), Vec::new());
     for (key, tags) in tags {
         let Some(feed) = engine.feeds.get_mut(&key) else { continue };
@@ -293,13 +290,13 @@ pub fn put_tags(
         after: (after, engine.filters.list.clone()),
     };
     let step = undoable.then(|| engine.undo.push(inverse.clone())).flatten();
-    let mut effects = vec![change::write(engine, Change::Feeds(changes), step)];
+    change::write(engine, Change::Feeds(changes), step);
     if !filters.is_empty() {
-        effects.push(change::write(engine, Change::Filters(filters), step));
+        change::write(engine, Change::Filters(filters), step);
     }
     engine.tell(Event::FeedsChanged);
     engine.tell(Event::ListsChanged);
-    (effects, inverse)
+    inverse
 }
 
 #[cfg(test)]

@@ -4,29 +4,28 @@ use backissue_core::accounts::subscriptions::named;
 use backissue_core::history::FeedKey;
 
 use super::unsubscribe::{also_there, removed_there};
-use crate::engine::request::{Effect, Event, Request};
+use crate::engine::request::{Event, Request};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 
 /// Notes that a device asks to unsubscribe from a feed.
-pub fn hold(engine: &mut Engine, device: &str, feed: FeedKey) -> Vec<Effect> {
+pub fn hold(engine: &mut Engine, device: &str, feed: FeedKey) {
     let held = engine.held_removals.entry(device.to_owned()).or_default();
     if !held.contains(&feed) {
         held.push(feed);
     }
     let job = Job::SaveHeld(device.to_owned(), held.clone());
     engine.tell(Event::PlansChanged);
-    vec![Effect::store(job)]
+    engine.store(job);
 }
 
-/// Forgets what a device asks for. Returns the job that writes this, and the request that does it if the user said yes.
-pub fn answer(engine: &mut Engine, device: String, yes: bool) -> (Effect, Option<Request>) {
-    let held = engine.held_removals.remove(&device).unwrap_or_default();
+/// Forgets what a device asks for. Returns the request that does it if the user said yes.
+pub fn answer(engine: &mut Engine, device: &str, yes: bool) -> Option<Request> {
+    let held = engine.held_removals.remove(device).unwrap_or_default();
     let known = held.into_iter().filter(|feed| yes && engine.feeds.contains_key(feed));
     let removed: Vec<Request> = known.map(Request::Unsubscribe).collect();
     engine.tell(Event::PlansChanged);
-    let removing = (!removed.is_empty()).then_some(Request::Together(removed));
-    (Effect::store(Job::SaveHeld(device, Vec::new())), removing)
+    (!removed.is_empty()).then_some(Request::Together(removed))
 }
 
 /// Describes what a device asks for; `None` if it asks for nothing.

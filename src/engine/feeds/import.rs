@@ -10,7 +10,7 @@ use backissue_core::search::translate_newsboat;
 use chrono::{DateTime, Utc};
 
 use super::addition::{Imported, Subscribe};
-use super::addresses::{TakenLogin, by_address, comparable, take_login};
+use super::addresses::{by_address, comparable, take_login};
 use super::setting_row::{Chosen, FeedSettings};
 use super::subscription::{GivenBy, NamedBy, Subscription, SubscriptionRecord};
 use crate::engine::change::undo_stack::Step;
@@ -19,7 +19,7 @@ use crate::engine::change::{self, Change};
 use crate::engine::external::run_external::allowed_address;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::learn;
-use crate::engine::request::{Effect, Event};
+use crate::engine::request::Event;
 use crate::engine::state::Engine;
 
 /// Returns the searches of newsboat in a list as names and queries, and a sentence for each that has no counterpart here.
@@ -51,11 +51,11 @@ pub fn subscriptions_in(read: &Opml) -> Vec<Subscribe> {
 }
 
 /// Subscribes to many addresses without requesting them first. The new feeds are due at once.
-pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -> Vec<Effect> {
+pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) {
     let mut known = by_address(engine);
     let waits = rate_limits::host_waits(engine, now);
     let mut imported = Imported::default();
-    let (mut changed, mut steps, mut effects) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut changed, mut steps) = (Vec::new(), Vec::new());
     for asked in wanted {
         let url = match allowed_address(&asked, &engine.settings.network) {
             Ok(url) => url,
@@ -64,8 +64,7 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
                 continue;
             }
         };
-        let TakenLogin { url, effects: kept, login } = take_login(engine, url, asked.given_by);
-        effects.extend(kept);
+        let (url, login) = take_login(engine, url, asked.given_by);
         imported.logins.extend(login);
         if let Some(&feed) = known.get(&comparable(&url)) {
             imported.known.push(feed);
@@ -100,12 +99,11 @@ pub fn import(engine: &mut Engine, now: DateTime<Utc>, wanted: Vec<Subscribe>) -
         engine.say(text);
     }
     let added = imported.added.clone();
-    let waits = added.iter().filter_map(|feed| rate_limits::save_wait(engine, *feed));
-    let waits: Vec<Effect> = waits.collect();
+    change::write(engine, Change::Subscribed(added, changed), step);
+    for feed in &imported.added {
+        rate_limits::save_wait(engine, *feed);
+    }
     engine.imported = Some(imported);
-    effects.push(change::write(engine, Change::Subscribed(added, changed), step));
-    effects.extend(waits);
-    effects
 }
 
 /// Adds tags to an existing subscription, and trusts its address as one that the user gave if the user did. Returns the earlier

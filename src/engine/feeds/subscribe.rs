@@ -24,7 +24,7 @@ use crate::engine::poll::fetch::{AnswerBody, Fetched, Purpose};
 use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent, permanent};
 use crate::engine::poll::{polling, start_fetches};
-use crate::engine::request::{Effect, Event};
+use crate::engine::request::Event;
 use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::address::without_logins;
@@ -35,14 +35,14 @@ use backissue_core::history::FeedKey;
 const ASKED_MAX: u32 = 12;
 
 /// Starts to add a subscription: requests the address, or subscribes at once if no request is wanted.
-pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Effect> {
+pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) {
     let id = wanted.id;
     let mut wanted = wanted;
-    let (mut kept, mut login) = (Vec::new(), None);
+    let mut login = None;
     let address = allowed_address(&wanted, &engine.settings.network).map(|url| {
-        let taken = take_login(engine, url, wanted.given_by);
-        (kept, login) = (taken.effects, taken.login);
-        taken.url
+        let (url, taken) = take_login(engine, url, wanted.given_by);
+        login = taken;
+        url
     });
     wanted.address = without_logins(&wanted.address);
     let mut addition = Addition {
@@ -61,23 +61,20 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
         ended: None,
         wanted,
     };
-    let effects = match address {
+    match address {
         Err(why) => {
             let why = String::from(why);
             addition.ended = Some(Err(why.clone()));
             engine.complain(why);
-            Vec::new()
         }
         Ok(url) if addition.wanted.unasked => {
-            let (added, effects) = subscribe(engine, now, &addition.wanted, &url, (None, None));
+            let added = subscribe(engine, now, &addition.wanted, &url, (None, None));
             addition.ended = Some(Ok(added));
-            effects
         }
         Ok(url) if engine.offline => {
             let why = format!("{url} cannot be requested: backissue was started with --offline");
             addition.ended = Some(Err(why.clone()));
             engine.complain(why);
-            Vec::new()
         }
         Ok(url) => {
             engine.say(format!("looking for a feed at {url} …"));
@@ -86,12 +83,10 @@ pub fn add(engine: &mut Engine, now: DateTime<Utc>, wanted: Subscribe) -> Vec<Ef
             let known = feed_address_of(&url);
             addition.to_try.extend(known.into_iter().chain([url]));
             try_next(engine, &mut addition);
-            start_fetches::start(engine, now)
+            start_fetches::start(engine, now);
         }
-    };
+    }
     engine.additions.insert(id, addition);
-    kept.extend(effects);
-    kept
 }
 
 fn try_next(engine: &mut Engine, addition: &mut Addition) {
@@ -131,25 +126,12 @@ fn ask_again(engine: &mut Engine, addition: &mut Addition, asked: &str, fetched:
 }
 
 /// Handles the response to a request for a subscription that is being added.
-pub fn fetched(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: u32,
-    asked: &str,
-    fetched: Fetched,
-) -> Vec<Effect> {
-    let mut effects = rate_limits::note_limit(engine, now, asked, &fetched, None);
-    effects.extend(answered(engine, now, id, asked, fetched));
-    effects
+pub fn fetched(engine: &mut Engine, now: DateTime<Utc>, id: u32, asked: &str, fetched: Fetched) {
+    rate_limits::note_limit(engine, now, asked, &fetched, None);
+    answered(engine, now, id, asked, fetched);
 }
 
-fn answered(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: u32,
-    asked: &str,
-    fetched: Fetched,
-) -> Vec<Effect> {
+fn answered(engine: &mut Engine, now: DateTime<Utc>, id: u32, asked: &str, fetched: Fetched) {
     let Some(mut addition) = engine.additions.remove(&id) else {
         return start_fetches::start(engine, now);
     };
@@ -166,12 +148,10 @@ fn answered(
         Corrected::GoBy(asked, fetched) => (asked, *fetched),
         Corrected::Judge(current) => {
             let (url, answer) = (current.address().to_owned(), current.answer().clone());
-            let (ended, mut effects) =
-                subscribe_to(engine, now, &addition, &url, answer, Some(*current));
+            let ended = subscribe_to(engine, now, &addition, &url, answer, Some(*current));
             addition.ended = Some(ended);
             engine.additions.insert(id, addition);
-            effects.extend(start_fetches::start(engine, now));
-            return effects;
+            return start_fetches::start(engine, now);
         }
         Corrected::Ask(current) => {
             addition.to_try.push_front(current);
@@ -182,9 +162,8 @@ fn answered(
     };
     let subscribed = match found(&fetched) {
         Found::Feed(_) => {
-            let (ended, effects) = subscribe_to(engine, now, &addition, &asked, fetched, None);
-            addition.ended = Some(ended);
-            Ok(effects)
+            addition.ended = Some(subscribe_to(engine, now, &addition, &asked, fetched, None));
+            Ok(())
         }
         Found::Page(page) => {
             let refreshed = addition.refreshed;
@@ -198,8 +177,10 @@ fn answered(
                 let first = addition.found.first().map(|candidate| candidate.url.clone());
                 engine.additions.insert(id, addition);
                 engine.tell(Event::ChooseFeed(id));
-                let preview = |url| feed_preview::select(engine, now, id, url);
-                return first.map(preview).unwrap_or_default();
+                if let Some(url) = first {
+                    feed_preview::select(engine, now, id, url);
+                }
+                return;
             }
             // What this page names comes before what is guessed from an earlier one.
             named.into_iter().rev().for_each(|url| addition.to_try.push_front(url));
@@ -210,24 +191,17 @@ fn answered(
             Err(Some(why))
         }
     };
-    let mut effects = subscribed.unwrap_or_else(|why| {
+    if let Err(why) = subscribed {
         go_on(engine, &mut addition, &asked, why);
-        Vec::new()
-    });
+    }
     engine.additions.insert(id, addition);
-    effects.extend(start_fetches::start(engine, now));
-    effects
+    start_fetches::start(engine, now);
 }
 
 /// Subscribes to the feed that the user chose from a page, or cancels if the user chose none. A feed that was already fetched for
 /// its preview is not requested again.
-pub fn choose(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: u32,
-    url: Option<String>,
-) -> Vec<Effect> {
-    let Some(mut addition) = engine.additions.remove(&id) else { return Vec::new() };
+pub fn choose(engine: &mut Engine, now: DateTime<Utc>, id: u32, url: Option<String>) {
+    let Some(mut addition) = engine.additions.remove(&id) else { return };
     let is_preview = |purpose: &Purpose| *purpose == Purpose::Discover(id);
     let wanted = url.filter(|url| addition.found.iter().any(|candidate| candidate.url == *url));
     let Some(url) = wanted else {
@@ -255,7 +229,7 @@ pub fn choose(
         ask(engine, &mut addition, url);
     }
     engine.additions.insert(id, addition);
-    start_fetches::start(engine, now)
+    start_fetches::start(engine, now);
 }
 
 /// Drops all other addresses to try and requests this address.
@@ -298,14 +272,15 @@ pub fn subscribe(
     wanted: &Subscribe,
     url: &str,
     (named_by, archive): (Option<NamedBy>, Option<NamedBy>),
-) -> (Added, Vec<Effect>) {
+) -> Added {
     if let Some(feed) = subscribed_as(engine, url) {
         let claimed = named_by.is_none().then(|| Subscribe { tags: Vec::new(), ..wanted.clone() });
         let change = claimed.map(|wanted| import::add_to(engine, feed, &wanted).1);
         let change = change.filter(|change| *change != FeedChange::default());
-        let changed = change.map(|change| Change::Subscribed(Vec::new(), vec![(feed, change)]));
-        let effects = changed.map(|changed| change::write(engine, changed, None));
-        return (Added { feed, known: true, moved: None }, effects.into_iter().collect());
+        if let Some(change) = change {
+            change::write(engine, Change::Subscribed(Vec::new(), vec![(feed, change)]), None);
+        }
+        return Added { feed, known: true, moved: None };
     }
     let waits = rate_limits::host_waits(engine, now);
     let feed = import::insert(engine, now, wanted, url.to_owned(), named_by, &waits);
@@ -315,9 +290,9 @@ pub fn subscribe(
     }
     engine.tell(Event::FeedsChanged);
     let step = engine.undo.push(Step::Resubscribed(feed));
-    let mut effects = vec![change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step)];
-    effects.extend(rate_limits::save_wait(engine, feed));
-    (Added { feed, known: false, moved: None }, effects)
+    change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step);
+    rate_limits::save_wait(engine, feed);
+    Added { feed, known: false, moved: None }
 }
 
 /// Says that a new feed is on none of the user's accounts; empty without accounts, or if it is on one.
@@ -340,7 +315,7 @@ fn subscribe_to(
     asked: &str,
     fetched: Fetched,
     current: Option<CurrentFound>,
-) -> (Result<Added, String>, Vec<Effect>) {
+) -> Result<Added, String> {
     let wanted = &addition.wanted;
     let url = permanent(&fetched.hops, asked).unwrap_or(asked).to_owned();
     let by_archive = current.as_ref().and_then(CurrentFound::named_by);
@@ -354,23 +329,16 @@ fn subscribe_to(
     let settled = match wanted.moves {
         None => Ok(subscribe(engine, now, wanted, &url, (named_by, archive))),
         Some(feed) => document.ok_or_else(|| names_no_feed(None)).and_then(|document| {
-            let (text, effects) =
-                feed_moves::move_to(engine, now, feed, (&url, named_by), document)?;
-            Ok((Added { feed, known: false, moved: Some(text) }, effects))
+            let text = feed_moves::move_to(engine, now, feed, (&url, named_by), document)?;
+            Ok(Added { feed, known: false, moved: Some(text) })
         }),
     };
-    let (added, mut effects) = match settled {
-        Ok(settled) => settled,
-        Err(why) => {
-            engine.complain(why.clone());
-            return (Err(why), Vec::new());
-        }
-    };
+    let added = settled.inspect_err(|why| engine.complain(why.clone()))?;
     if added.known {
         let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
         let text = format!("already subscribed to '{title}'");
         engine.say(text);
-        return (Ok(added), effects);
+        return Ok(added);
     }
     let (fetched, named) = match current {
         Some(CurrentFound { mut named, found, takes_over }) => {
@@ -389,7 +357,7 @@ fn subscribe_to(
     {
         feed.state.habits.accepting = Accepting::Anything;
     }
-    effects.extend(polling::first_document(engine, added.feed, cause, fetched, named));
+    polling::first_document(engine, added.feed, cause, fetched, named);
     engine.tell(Event::FeedsChanged);
     if is_new {
         let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
@@ -401,27 +369,26 @@ fn subscribe_to(
         engine.say_undoable(text);
         engine.tell(Event::Subscribed { feed: added.feed, to_read: wanted.choose });
     }
-    (Ok(added), effects)
+    Ok(added)
 }
 
 /// Requests the feeds that a page names in order and subscribes to the first readable feed, if no user can choose.
-pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) -> Vec<Effect> {
-    let Some(addition) = engine.additions.get(&id) else { return Vec::new() };
+pub fn take_first(engine: &mut Engine, now: DateTime<Utc>, id: u32) {
+    let Some(addition) = engine.additions.get(&id) else { return };
     let mut named = addition.found.iter().map(|candidate| candidate.url.clone());
     let first = named.next();
     let others: VecDeque<String> = named.collect();
-    let effects = choose(engine, now, id, first);
+    choose(engine, now, id, first);
     if let Some(addition) = engine.additions.get_mut(&id).filter(|open| open.ended.is_none()) {
         addition.to_try = others;
     }
-    effects
 }
 
 #[cfg(test)]
 mod tests {
     use crate::engine::feeds::subscribe::*;
     use crate::engine::poll::fetch::{AnswerBody, AnswerHeaders, FetchId, ServerAnswer};
-    use crate::engine::request::{Input, Request};
+    use crate::engine::request::{Effect, Input, Request};
     use crate::engine::settings::Settings;
     use crate::engine::update::{Output, update};
     use backissue_core::feed::FeedDocument;

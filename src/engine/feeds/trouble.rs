@@ -14,7 +14,7 @@ use crate::engine::change::value::FeedParts;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
 use crate::engine::poll::poll_request::names_another_session;
-use crate::engine::request::{Effect, Event, TroubleAnswer};
+use crate::engine::request::{Event, TroubleAnswer};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::engine::wording::sentence;
@@ -426,10 +426,11 @@ pub fn apply_answer(
     now: DateTime<Utc>,
     feed: FeedKey,
     answer: TroubleAnswer,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     if feed == STORE && engine.mended.take().is_some() {
         engine.tell(Event::FeedsChanged);
-        return Ok(vec![Effect::store(Job::NoteMended)]);
+        engine.store(Job::NoteMended);
+        return Ok(());
     }
     let Some(subscription) = engine.feeds.get(&feed) else {
         return Err("that subscription no longer exists".into());
@@ -439,7 +440,7 @@ pub fn apply_answer(
     let has_ended = subscription.is_gone() || standing == FeedStatus::Dead;
     let former = record.former.last().and_then(|former| subscribed_as(engine, &former.url));
     let refuse = |why: &str| Err(flaw!("'{}' {why}", record.shown_title()));
-    Ok(match answer {
+    match answer {
         TroubleAnswer::AcceptMove | TroubleAnswer::DeclineMove if state.proposed.is_none() => {
             return refuse(
                 "has no proposed address to accept or refuse; to read it from another address, name that address",
@@ -459,45 +460,43 @@ pub fn apply_answer(
         TroubleAnswer::AllowInsecure => allow_insecure(engine, now, feed),
         TroubleAnswer::Retry => manual_poll::poll_now(engine, now, feed),
         TroubleAnswer::Note => note(engine, now, feed),
-    })
+    }
+    Ok(())
 }
 
 /// Allows a feed to redirect from https to http, and polls the feed now.
-fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let mut effects = feed_moves::changed(engine, now, feed, |subscription| {
+fn allow_insecure(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    feed_moves::changed(engine, now, feed, |subscription| {
         subscription.record.feed_settings.allow_insecure = true;
         format!("'{}' may now redirect to http", subscription.record.shown_title())
     });
-    effects.extend(manual_poll::poll_now(engine, now, feed));
-    effects
+    manual_poll::poll_now(engine, now, feed);
 }
 
 /// Resumes scheduled polls of a feed that ended, and polls the feed now.
-fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+fn resume(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let before = FeedParts::of(subscription);
     let Subscription { record, state, .. } = subscription;
     record.feed_settings.ignore_expired |= state.facts.hints.expired;
     feed_moves::start_afresh(state);
     let text = format!("'{}' is polled again", record.shown_title());
     engine.say(text);
-    let mut effects = feed_moves::save_and_show(engine, now, feed, &before, None);
-    effects.extend(manual_poll::poll_now(engine, now, feed));
-    effects
+    feed_moves::save_and_show(engine, now, feed, &before, None);
+    manual_poll::poll_now(engine, now, feed);
 }
 
 /// Dismisses the problem of a feed: declines a proposed move, or hides any other problem until it changes.
-fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let concern = engine.feeds.get(&feed).and_then(|feed| concern(engine, feed, now));
     let proposed = |concern: &Concern| matches!(concern.remedy, Remedy::AcceptMove | Remedy::Merge);
     if concern.as_ref().is_some_and(proposed) {
         return feed_moves::decline_move(engine, now, feed);
     }
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     subscription.state.noted = Some(now);
     let text =
         format!("'{}' is hidden until its status changes", subscription.record.shown_title());
-    let state = subscription.state.clone();
     engine.say(text);
-    vec![Effect::store(Job::SaveState(feed, state))]
+    engine.save_state(feed);
 }

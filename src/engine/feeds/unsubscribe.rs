@@ -24,15 +24,15 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 
 /// Unsubscribes from a feed and adds an undo step.
-pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn unsubscribe(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     if !engine.feeds.contains_key(&feed) {
-        return Vec::new();
+        return;
     }
     let step = engine.undo.push(Step::Unsubscribed(feed));
     let there = also_there(&removed_there(engine, &[feed]));
-    let Some((text, effects)) = give_up(engine, now, feed, step) else { return Vec::new() };
-    engine.say_undoable(format!("{text}{there}"));
-    effects
+    if let Some(text) = give_up(engine, now, feed, step) {
+        engine.say_undoable(format!("{text}{there}"));
+    }
 }
 
 /// Unsubscribes from a feed and keeps its data so that it can be restored. Returns a sentence about it, or `None` if there is no such
@@ -42,8 +42,8 @@ pub fn give_up(
     now: DateTime<Utc>,
     feed: FeedKey,
     step: Option<ChangeId>,
-) -> Option<(String, Vec<Effect>)> {
-    let (mut subscription, dropped) = leave(engine, feed)?;
+) -> Option<String> {
+    let (mut subscription, walk) = leave(engine, feed)?;
     subscription.record.ended = Some(now);
     subscription.record.leaving = match engine.undo.origin {
         Origin::User => Leaving::Removed,
@@ -54,15 +54,15 @@ pub fn give_up(
     engine.ended.insert(feed, subscription);
     engine.tell_when_durable(feed, Event::SubscriptionEnded(feed));
     engine.tell(Event::FeedListChanged);
-    let mut effects = Vec::from_iter(dropped);
-    effects.push(change::write(engine, Change::Unsubscribed(feed), step));
-    Some((text, effects))
+    engine.effects.extend(walk.map(Effect::store));
+    change::write(engine, Change::Unsubscribed(feed), step);
+    Some(text)
 }
 
-/// Removes a subscription from the engine and cancels its polls and requests. The returned effect, if any, writes the changes of
-/// its archive walk. Returns `None` if there is no such subscription.
-pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Effect>)> {
-    let walk = rate_limits::drop_walk(engine, feed);
+/// Removes a subscription from the engine and cancels its polls and requests. The returned job, if any, writes the changes of its
+/// archive walk. Returns `None` if there is no such subscription.
+pub fn leave(engine: &mut Engine, feed: FeedKey) -> Option<(Subscription, Option<Job>)> {
+    let walk = rate_limits::take_walk(engine, feed);
     let subscription = engine.feeds.remove(&feed)?;
     engine.timetable.remove(&feed);
     engine.polls.remove(&feed);
@@ -89,7 +89,7 @@ pub fn put_back(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, given_up
         engine.feeds.insert(feed, subscription);
         learn::replan(engine, feed, now);
     } else {
-        // Ignore the effect that writes the archive walk, because writes are failing.
+        // Ignore the job that writes the archive walk, because writes are failing.
         let Some((mut subscription, _)) = leave(engine, feed) else { return };
         subscription.record.ended = Some(now);
         engine.ended.insert(feed, subscription);
@@ -103,7 +103,7 @@ pub fn take_back(
     now: DateTime<Utc>,
     feed: FeedKey,
     undoable: bool,
-) -> Result<Vec<Effect>, InputFlaw> {
+) -> Result<(), InputFlaw> {
     if let Some(there) = engine.feeds.get(&feed) {
         return Err(flaw!("already subscribed to '{}'", there.record.shown_title()));
     }
@@ -116,7 +116,7 @@ pub fn take_back(
             "already subscribed to '{title}': its earlier entries cannot be restored"
         ));
     }
-    let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(Vec::new()) };
+    let Some(mut subscription) = engine.ended.remove(&feed) else { return Ok(()) };
     (subscription.record.ended, subscription.record.leaving) = (None, Leaving::Stays);
     let step = undoable.then(|| engine.undo.push(Step::Resubscribed(feed))).flatten();
     engine.say(format!("subscribed again to '{}'", subscription.record.shown_title()));
@@ -125,17 +125,16 @@ pub fn take_back(
     rate_limits::heed_host(engine, now, feed);
     learn::replan(engine, feed, now);
     engine.tell(Event::FeedListChanged);
-    let mut effects = vec![change::write(engine, Change::Resubscribed(feed), step)];
-    effects.extend(rate_limits::save_wait(engine, feed));
-    Ok(effects)
+    change::write(engine, Change::Resubscribed(feed), step);
+    rate_limits::save_wait(engine, feed);
+    Ok(())
 }
 
 /// Restores a feed that was removed within the last week, and adds an undo step.
-pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    take_back(engine, now, feed, true).unwrap_or_else(|why| {
+pub fn subscribe_again(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    if let Err(why) = take_back(engine, now, feed, true) {
         engine.complain(why);
-        Vec::new()
-    })
+    }
 }
 
 /// Returns the feeds that were removed within the last week, the most recently removed first, each with the time at which its data
@@ -155,12 +154,14 @@ pub fn recently_removed(
 }
 
 /// Deletes the data of subscriptions that were removed a week ago or earlier.
-pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) -> Option<Effect> {
+pub fn forget_ended(engine: &mut Engine, now: DateTime<Utc>) {
     let is_old = |ended: Option<DateTime<Utc>>| ended.is_none_or(|at| is_over(at, now));
     let old = engine.ended.iter().filter(|(_, feed)| is_old(feed.record.ended));
     let old: Vec<FeedKey> = old.map(|(feed, _)| *feed).collect();
     engine.ended.retain(|feed, _| !old.contains(feed));
-    (!old.is_empty()).then(|| Effect::store(Job::ForgetFeeds(old)))
+    if !old.is_empty() {
+        engine.store(Job::ForgetFeeds(old));
+    }
 }
 
 /// The subscriptions that an account loses.

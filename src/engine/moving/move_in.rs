@@ -24,20 +24,19 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::{Beside, Job};
 
 /// Takes over everything. Polls nothing.
-pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) -> Vec<Effect> {
+pub fn move_in(engine: &mut Engine, now: DateTime<Utc>, moved: MoveIn) {
     let MoveIn { subscriptions, searches, filters, known } = moved;
     engine.undo.begin_together();
-    let mut effects = import::import(engine, now, subscriptions);
+    import::import(engine, now, subscriptions);
     let list = with_new(&engine.saved_searches, searches);
     if list.len() > engine.saved_searches.len() {
-        effects.extend(search_query::save(engine, list));
+        search_query::save(engine, list);
     }
-    effects.extend(entry_filters::save_labels(engine, labels_here(engine, &known)));
+    entry_filters::save_labels(engine, labels_here(engine, &known));
     let filters = filters_here(engine, filters);
-    effects.extend(entry_filters::save_moved(engine, now, filters));
-    effects.extend(note(engine, now, known));
+    entry_filters::save_moved(engine, now, filters);
+    note(engine, now, known);
     engine.undo.end_together_open(now);
-    effects
 }
 
 /// Returns the labels of entries of feeds that are subscribed to.
@@ -70,10 +69,9 @@ fn feed_at(engine: &Engine, address: &str) -> Option<FeedKey> {
 
 /// Hands what another reader knew of entries to the store, by the address of the feed. Entries of feeds that are not subscribed to
 /// are only counted.
-pub fn note(engine: &mut Engine, now: DateTime<Utc>, known: KnownEntries) -> Vec<Effect> {
+pub fn note(engine: &mut Engine, now: DateTime<Utc>, known: KnownEntries) {
     let feeds = by_address(engine);
     engine.elsewhere = ElsewhereNoted::default();
-    let mut effects = Vec::new();
     for (address, entries) in known {
         let url = address_of(&address).ok();
         let Some(&feed) = url.and_then(|url| feeds.get(&comparable(&url))) else {
@@ -89,10 +87,9 @@ pub fn note(engine: &mut Engine, now: DateTime<Utc>, known: KnownEntries) -> Vec
         if !seen.is_empty() {
             let step = engine.undo.later_joined(now);
             let job = Job::NoteElsewhere(feed, now, Box::new(Elsewhere { seen, entries }));
-            effects.push(Effect::store_beside(job, Beside::Later(step)));
+            engine.carry_out(Effect::store_beside(job, Beside::Later(step)));
         }
     }
-    effects
 }
 
 /// Counts the marks of entries of a feed that is not subscribed to.

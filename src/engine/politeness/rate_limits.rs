@@ -33,8 +33,8 @@ fn spread_wait(
     url: &str,
     polled: Option<FeedKey>,
     wait: Wait,
-) -> Vec<Effect> {
-    let Some(host) = host_of(url) else { return Vec::new() };
+) {
+    let Some(host) = host_of(url) else { return };
     engine.host_queue.hold(now, url, wait);
     let waits_for_turn = engine.polls_by_itself && wait.is_turn();
     let reason = wait_words(&wait, address::host(url), now, engine.zone);
@@ -48,13 +48,12 @@ fn spread_wait(
         };
         is_later && host_of(&waiting.url).as_ref() == Some(&host)
     });
-    let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
-            Purpose::Archive(feed) => effects.extend(drop_walk(engine, feed)),
-            Purpose::FullText(key) => {
-                drop_page(engine, key, &reason);
+            Purpose::Archive(feed) => {
+                drop_walk(engine, feed);
             }
+            Purpose::FullText(key) => drop_page(engine, key, &reason),
             Purpose::Picture(_) if waiting.is_ahead() => {
                 engine.pictures_ahead.forget(&waiting.url);
             }
@@ -76,7 +75,7 @@ fn spread_wait(
         let Some(subscription) = engine.feeds.get_mut(&other) else { continue };
         let facts = &mut subscription.state.facts;
         facts.host_wait = Some(wait.or_longer(facts.host_wait));
-        effects.push(Effect::store(Job::SaveState(other, subscription.state.clone())));
+        engine.save_state(other);
         let waiting = engine.polls.get(&other).is_some_and(|poll| poll.stage == PollStage::Waiting);
         if waiting {
             engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Poll(other));
@@ -86,7 +85,6 @@ fn spread_wait(
             learn::replan(engine, other, now);
         }
     }
-    effects
 }
 
 /// Returns the end of the wait that the host of an address asked for. The feeds of the host store the wait, so it survives a
@@ -171,11 +169,7 @@ pub fn heed_wait(
 
 /// Removes feeds from `due` that were never polled and whose hosts asked for a wait. A new feed may lack the wait of its host,
 /// because the wait is written after the record and is lost if the program is killed in between.
-pub fn keep_unasked_away(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    due: &mut Vec<FeedKey>,
-) -> Vec<Effect> {
+pub fn keep_unasked_away(engine: &mut Engine, now: DateTime<Utc>, due: &mut Vec<FeedKey>) {
     let is_unasked = |engine: &Engine, feed: &FeedKey| {
         let facts = engine.feeds.get(feed).map(|feed| &feed.state.facts);
         facts.is_some_and(|facts| facts.last_try.or(facts.last_ok).is_none())
@@ -183,18 +177,16 @@ pub fn keep_unasked_away(
     let some_unasked = due.iter().any(|feed| is_unasked(engine, feed));
     let waits = host_waits(engine, now);
     if !some_unasked || waits.is_empty() {
-        return Vec::new();
+        return;
     }
-    let mut effects = Vec::new();
     due.retain(|&feed| {
         if !is_unasked(engine, &feed) || !heed_wait(engine, now, feed, &waits) {
             return true;
         }
         learn::replan(engine, feed, now);
-        effects.extend(save_wait(engine, feed));
+        save_wait(engine, feed);
         false
     });
-    effects
 }
 
 /// Returns the place of a feed among those whose hosts asked for a wait: the one that was polled longest ago comes first. Other
@@ -204,11 +196,11 @@ pub fn turn(engine: &Engine, feed: FeedKey) -> Option<Option<DateTime<Utc>>> {
     facts.host_wait.or(facts.retry_after).map(|_| facts.last_try)
 }
 
-/// Returns the effect that writes the host's wait of a new feed, so that the wait survives a restart (SPEC G.20).
-pub fn save_wait(engine: &Engine, feed: FeedKey) -> Option<Effect> {
-    let state = &engine.feeds.get(&feed)?.state;
-    state.facts.host_wait?;
-    Some(Effect::store(Job::SaveState(feed, state.clone())))
+/// Writes the host's wait of a new feed, so that the wait survives a restart (SPEC G.20).
+pub fn save_wait(engine: &mut Engine, feed: FeedKey) {
+    if engine.feeds.get(&feed).is_some_and(|feed| feed.state.facts.host_wait.is_some()) {
+        engine.save_state(feed);
+    }
 }
 
 /// Returns a sentence about the remaining wait if the host of an address asked for a wait.
@@ -217,11 +209,10 @@ pub fn left_alone(engine: &Engine, now: DateTime<Utc>, url: &str) -> Option<Stri
 }
 
 /// Restores the earlier states of feeds that failed because there is no network, and starts to test the network once a minute.
-fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>) -> Vec<Effect> {
+fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>) {
     if engine.host_queue.probe_at.is_none() {
         engine.host_queue.probe_at = now.checked_add_signed(PROBE_EVERY);
     }
-    let mut effects = Vec::new();
     for Suspect { feed, before, .. } in suspects {
         if let Some(poll) = engine.polls.get_mut(&feed) {
             // The feed is being polled. Restore its state only if the result of the poll is being written; at an earlier stage, the
@@ -229,37 +220,36 @@ fn went_offline(engine: &mut Engine, now: DateTime<Utc>, suspects: Vec<Suspect>)
             poll.uncounted = Some(before).filter(|_| poll.stage == PollStage::Writing);
         } else if let Some(subscription) = engine.feeds.get_mut(&feed) {
             restore(subscription, before);
-            effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
+            engine.save_state(feed);
             learn::replan(engine, feed, now);
         }
     }
     if !engine.polls_by_itself {
-        effects.extend(give_up_waiting(engine, now));
+        give_up_waiting(engine, now);
     }
-    effects
 }
 
 /// Ends waiting requests of a one-shot command, because such a command does not wait for the network.
-fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+fn give_up_waiting(engine: &mut Engine, now: DateTime<Utc>) {
     let dropped = engine.host_queue.take_waiting(|waiting| {
         let is_unasked = waiting.is_ahead();
         (matches!(waiting.purpose, Purpose::Poll(_) | Purpose::Archive(_)) || is_unasked)
             && !is_loopback(&waiting.url)
     });
-    let mut effects = Vec::new();
     for waiting in dropped {
         match waiting.purpose {
             Purpose::Poll(feed) => {
                 let ended = without_network(engine, feed);
                 end_poll(engine, now, ended);
             }
-            Purpose::Archive(feed) => effects.extend(drop_walk(engine, feed)),
+            Purpose::Archive(feed) => {
+                drop_walk(engine, feed);
+            }
             Purpose::Picture(_) => engine.pictures_ahead.forget(&waiting.url),
             Purpose::FullText(key) => drop(engine.pages.remove(&key)),
             Purpose::Discover(_) => {}
         }
     }
-    effects
 }
 
 /// Handles a wake-up or a changed clock: forgets unreachable hosts and delays requests until the network is ready. If the clock was
@@ -285,35 +275,29 @@ pub fn woke(engine: &mut Engine, now: DateTime<Utc>) {
     }
 }
 
-/// What a completed fetch shows about the network, and the effects on feeds.
-#[derive(Debug)]
-pub struct NetworkNote {
-    /// `true` if there is no network, so that the fetch does not count.
-    pub is_offline: bool,
-    /// Effects of waits and of a missing network on other feeds.
-    pub effects: Vec<Effect>,
-}
-
 /// Updates the state of the network and of the host after a fetch: a missing network is detected, and a 429 delays all feeds of the
 /// host. `polled` is the feed whose poll sent the request; its poll does not count without a network.
+/// Returns `true` if there is no network, so that the fetch does not count.
 pub fn note_network(
     engine: &mut Engine,
     now: DateTime<Utc>,
     url: &str,
     fetched: &Fetched,
     polled: Option<FeedKey>,
-) -> NetworkNote {
+) -> bool {
     let at_start = polled.and_then(|feed| {
         let poll = engine.polls.get(&feed)?;
         Some((feed, poll.at_start.as_deref()?))
     });
-    let mut note = NetworkNote { is_offline: false, effects: Vec::new() };
+    let mut is_offline = false;
     let sites = engine.host_queue.sites_under_way();
     match engine.reachability.note(now, url, fetched, at_start, sites) {
         Sign::Offline(suspects) => {
-            note.is_offline = true;
-            note.effects.extend(polled.and_then(|feed| uncount_poll(engine, now, feed)));
-            note.effects.extend(went_offline(engine, now, suspects));
+            is_offline = true;
+            if let Some(feed) = polled {
+                uncount_poll(engine, now, feed);
+            }
+            went_offline(engine, now, suspects);
         }
         Sign::Online => engine.host_queue.probe_at = None,
         // The requests under way should show whether there is a network. In case they do not, test the network in a minute.
@@ -323,8 +307,8 @@ pub fn note_network(
         }
         Sign::Unclear => {}
     }
-    note.effects.extend(note_limit(engine, now, url, fetched, polled));
-    note
+    note_limit(engine, now, url, fetched, polled);
+    is_offline
 }
 
 /// Applies the wait of a response, if there is one, to all feeds of its host: of a 429, or of a used-up rate limit (SPEC B.4.3).
@@ -334,8 +318,8 @@ pub fn note_limit(
     url: &str,
     fetched: &Fetched,
     polled: Option<FeedKey>,
-) -> Vec<Effect> {
-    let Ok(answer) = &fetched.result else { return Vec::new() };
+) {
+    let Ok(answer) = &fetched.result else { return };
     let (times, received) = (answer.headers.times(), answer.received);
     let wait = if answer.status == 429 {
         Some(Wait::of_host(&times, received))
@@ -343,7 +327,7 @@ pub fn note_limit(
         let wait = Wait::of_answer(answer.status, &times, received);
         wait.filter(|wait| wait.stated_by.limit_name().is_some())
     };
-    let Some(mut wait) = wait else { return Vec::new() };
+    let Some(mut wait) = wait else { return };
     if answer.status >= 400 {
         wait = wait.after_refusal(last_wait(engine, url));
         // The polled feed's own response does not tell how many refusals came before.
@@ -351,7 +335,7 @@ pub fn note_limit(
             polled.state.facts.host_wait = Some(wait.or_longer(polled.state.facts.host_wait));
         }
     }
-    spread_wait(engine, now, url, polled, wait)
+    spread_wait(engine, now, url, polled, wait);
 }
 
 /// Restores the state that a feed had before a poll. What was fetched ahead meanwhile stays counted.
@@ -361,21 +345,28 @@ fn restore(subscription: &mut Subscription, before: Box<FeedState>) {
 }
 
 /// Ends a poll that failed because there is no network, and restores the feed's state before the poll.
-fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Option<Effect> {
-    let subscription = engine.feeds.get_mut(&feed)?;
+fn uncount_poll(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.at_start.take()) {
         restore(subscription, before);
     }
-    let state = subscription.state.clone();
+    engine.save_state(feed);
     let ended = without_network(engine, feed);
     end_poll(engine, now, ended);
-    Some(Effect::store(Job::SaveState(feed, state)))
 }
 
 /// Cancels the archive walk of a feed, for example because the feed was removed or its host asked for a wait. A new walk starts
-/// after a later poll. The returned effect writes changes of the walk that are not written yet, so that the history record and the
-/// archives stay consistent.
-pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
+/// after a later poll. Writes changes of the walk that are not written yet, so that the history record and the archives stay
+/// consistent. Returns whether it wrote.
+pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> bool {
+    let job = take_walk(engine, feed);
+    let writes = job.is_some();
+    engine.effects.extend(job.map(Effect::store));
+    writes
+}
+
+/// Cancels the archive walk of a feed. Returns the job that writes its changes.
+pub fn take_walk(engine: &mut Engine, feed: FeedKey) -> Option<Job> {
     let backfill = engine.backfills.remove(&feed);
     engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
     let subscription = engine.feeds.get_mut(&feed)?;
@@ -386,7 +377,7 @@ pub fn drop_walk(engine: &mut Engine, feed: FeedKey) -> Option<Effect> {
     let mut backfill = backfill.filter(|backfill| backfill.stage != WalkStage::Writing)?;
     let (record, nodes) = (subscription.history.clone(), backfill.nodes.take_touched());
     let commit = HistoryCommit { feed, record, nodes, document: None };
-    Some(Effect::store(Job::KeepHistory(Box::new(commit))))
+    Some(Job::KeepHistory(Box::new(commit)))
 }
 
 /// Emits an event that the page of an entry will not be requested. `why` is the reason, such as that the feed was removed.
@@ -457,9 +448,8 @@ mod tests {
         let mut engine =
             engine(&["https://a.example/1", "https://a.example/2", "https://b.example/"]);
         let url = "https://a.example/picture";
-        let note = note_network(&mut engine, now(), url, &too_many(url), None);
-        assert!(!note.is_offline);
-        assert_eq!(note.effects.len(), 2, "the states of both feeds are written");
+        assert!(!note_network(&mut engine, now(), url, &too_many(url), None));
+        assert_eq!(engine.effects.len(), 2, "the states of both feeds are written");
         let waits: Vec<bool> =
             engine.feeds.values().map(|feed| feed.state.facts.host_wait.is_some()).collect();
         assert_eq!(waits, [true, true, false]);
@@ -485,8 +475,8 @@ mod tests {
     fn feed_answered_429_gets_the_wait_from_its_own_poll() {
         let mut engine = engine(&["https://a.example/1", "https://a.example/2"]);
         let url = "https://a.example/1";
-        let note = note_network(&mut engine, now(), url, &too_many(url), Some(FeedKey(1)));
-        assert_eq!(note.effects.len(), 1);
+        note_network(&mut engine, now(), url, &too_many(url), Some(FeedKey(1)));
+        assert_eq!(engine.effects.len(), 1);
         let waits = [1, 2].map(|feed| engine.feeds[&FeedKey(feed)].state.facts.host_wait);
         assert_eq!(waits[0], waits[1]);
         assert!(engine.feeds[&FeedKey(2)].state.facts.host_wait.is_some());
@@ -513,14 +503,14 @@ mod tests {
         // Feed 4 was read successfully after the 429, so the wait of its host no longer applies to it.
         engine.feeds.get_mut(&FeedKey(4)).unwrap().state.facts.last_ok = Some(hour_ago);
         let mut due = (2..=4).map(FeedKey).collect();
-        let effects = keep_unasked_away(&mut engine, now(), &mut due);
-        assert_eq!((due, effects.len()), (vec![FeedKey(3), FeedKey(4)], 1));
+        keep_unasked_away(&mut engine, now(), &mut due);
+        assert_eq!((due, engine.effects.len()), (vec![FeedKey(3), FeedKey(4)], 1));
         let later = now() + TimeDelta::hours(23);
         assert!(engine.feeds[&FeedKey(2)].plan.next_poll.is_some_and(|next| next >= later));
         // When the wait is over, feed 2 may be polled.
         let mut due = vec![FeedKey(2)];
-        assert_eq!(keep_unasked_away(&mut engine, later, &mut due).len(), 0);
-        assert_eq!(due, [FeedKey(2)]);
+        keep_unasked_away(&mut engine, later, &mut due);
+        assert_eq!((due, engine.effects.len()), (vec![FeedKey(2)], 1));
     }
 
     #[test]
@@ -534,14 +524,14 @@ mod tests {
         start_fetches::start(&mut engine, now());
         let mut found = Vec::new();
         for (feed, url) in (1..).map(FeedKey).zip(urls) {
-            let note = note_network(&mut engine, now(), url, &unreachable(), Some(feed));
-            found.push((note.is_offline, engine.polls.contains_key(&feed)));
+            let is_offline = note_network(&mut engine, now(), url, &unreachable(), Some(feed));
+            found.push((is_offline, engine.polls.contains_key(&feed)));
         }
         assert_eq!(found, [(false, true), (false, true), (true, false)]);
         assert!(engine.feeds[&FeedKey(3)].state.facts.last_try.is_none(), "it does not count");
         assert!(engine.host_queue.probe_at.is_some());
         let url = "https://d.example/";
-        assert!(!note_network(&mut engine, now(), url, &too_many(url), None).is_offline);
+        assert!(!note_network(&mut engine, now(), url, &too_many(url), None));
         assert!(engine.host_queue.probe_at.is_none());
     }
 }

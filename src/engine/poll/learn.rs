@@ -18,7 +18,7 @@ use backissue_core::schedule::learning::{
 use backissue_core::schedule::{self, Decision, FeedStatus, Learned, Pace, Plan, Restriction};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::poll_stage::{LearnWanted, LearnedPart, Learning, News, counts, is_enough};
+use super::poll_stage::{LearnWanted, LearnedPart, News, counts, is_enough};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::request::{Effect, Event};
@@ -111,15 +111,18 @@ pub fn polled(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News
 }
 
 /// Called after the user changed the settings of a feed: starts a learning run for the feed if one is due.
-pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
-    if is_due(engine, now, feed) { ask(engine, feed) } else { Vec::new() }
+pub fn changed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
+    if is_due(engine, now, feed) {
+        ask(engine, feed);
+    }
 }
 
 /// Starts the learning of queued feeds if no poll is under way. A plan matters only for the poll after the next, so learning can
 /// wait, and the results of polls are shown sooner.
-pub fn start_waiting(engine: &mut Engine) -> Vec<Effect> {
-    let may_start = engine.polls.is_empty() && !engine.learning.is_left;
-    if may_start { next(&mut engine.learning) } else { Vec::new() }
+pub fn start_waiting(engine: &mut Engine) {
+    if engine.polls.is_empty() && !engine.learning.is_left {
+        next(engine);
+    }
 }
 
 /// Returns the constraints for learning the plan of a feed, such as the interval bounds.
@@ -161,19 +164,17 @@ fn is_surprised(engine: &Engine, now: DateTime<Utc>, feed: FeedKey) -> bool {
 }
 
 /// Starts or queues a learning run for a feed, which loads the publication times first.
-pub fn ask(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+pub fn ask(engine: &mut Engine, feed: FeedKey) {
     engine.learning.enqueue(feed);
-    next(&mut engine.learning)
+    next(engine);
 }
 
-fn next(learning: &mut Learning) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    while learning.under_way.len() < AT_ONCE
-        && let Some(feed) = learning.take_next()
+fn next(engine: &mut Engine) {
+    while engine.learning.under_way.len() < AT_ONCE
+        && let Some(feed) = engine.learning.take_next()
     {
-        effects.push(Effect::store(Job::ReadPublications(feed)));
+        engine.store(Job::ReadPublications(feed));
     }
-    effects
 }
 
 /// Handles the publication times of a feed that the store loaded, or `None` if it failed.
@@ -182,7 +183,7 @@ pub fn loaded(
     now: DateTime<Utc>,
     feed: FeedKey,
     publications: Option<Arc<Publications>>,
-) -> Vec<Effect> {
+) {
     let (Some(publications), Some(subscription)) = (publications, engine.feeds.get_mut(&feed))
     else {
         return ended(engine, feed);
@@ -190,7 +191,7 @@ pub fn loaded(
     // The next poll writes the gap with the other parts of the state.
     let state = &mut subscription.state;
     state.usual_gap = UsualGap::learned(state.usual_gap, &publications);
-    let Some(subscription) = engine.feeds.get(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     let learned = subscription.state.facts.learned.as_ref();
     let plan = learned.and_then(|learned| learned.plan.clone());
     let current = plan.is_some() && !is_due(engine, now, feed);
@@ -199,7 +200,7 @@ pub fn loaded(
     if current && !surprised {
         return ended(engine, feed);
     }
-    vec![Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now }))]
+    engine.carry_out(Effect::Learn(Box::new(LearnWanted { feed, publications, terms, now })));
 }
 
 /// Handles the result of a learning run. Ignores the result if the feed is being polled, because the rhythm is learned again after
@@ -209,34 +210,33 @@ pub fn learned(
     now: DateTime<Utc>,
     feed: FeedKey,
     plan: Option<Arc<LearnedPlan>>,
-) -> Vec<Effect> {
-    let mut effects = ended(engine, feed);
-    let Some(subscription) = engine.feeds.get(&feed) else { return effects };
+) {
+    ended(engine, feed);
+    let Some(subscription) = engine.feeds.get(&feed) else { return };
     if engine.polls.contains_key(&feed) || !counts(subscription, &engine.settings) {
-        return effects;
+        return;
     }
     let terms = terms(engine, subscription);
     if let Some(plan) = plan.as_deref() {
         let record = LearnedRecord { terms: terms.clone(), plan: plan.clone() };
-        effects.push(Effect::store(Job::SaveLearned(feed, Box::new(record))));
+        engine.store(Job::SaveLearned(feed, Box::new(record)));
     }
     engine.learning.done.insert(feed, LearnedPart { at: now, terms });
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return effects };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let facts = &mut subscription.state.facts;
     let plan = plan.filter(|plan| is_enough(plan));
     let learned = plan.map(|plan| Learned::by_plan(plan, facts.last_ok, &facts.settings));
     if facts.learned.is_none() && learned.is_none() {
-        return effects;
+        return;
     }
     facts.learned = learned;
-    effects.push(Effect::store(Job::SaveState(feed, subscription.state.clone())));
+    engine.save_state(feed);
     replan(engine, feed, now);
-    effects
 }
 
-fn ended(engine: &mut Engine, feed: FeedKey) -> Vec<Effect> {
+fn ended(engine: &mut Engine, feed: FeedKey) {
     engine.learning.under_way.remove(&feed);
-    start_waiting(engine)
+    start_waiting(engine);
 }
 
 /// Computes the next poll of a feed again, and updates its entry in the timetable.

@@ -14,14 +14,13 @@ use super::start_fetches::{self, end_poll};
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::politeness::rate_limits::{self, drop_walk};
-use crate::engine::request::Effect;
 use crate::engine::state::Engine;
 
 /// A manual poll of all feeds skips feeds that were polled within this time (SPEC B.8).
 const REFRESH_ALL_EVERY: TimeDelta = TimeDelta::minutes(5);
 
 /// Queues the polls that the user requested. Each poll that is not allowed gets a result with the reason.
-pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Vec<Effect> {
+pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) {
     // Start-up delays do not apply to a manual request.
     engine.host_queue.not_before = None;
     let confirmed = engine.confirming.take();
@@ -58,7 +57,7 @@ pub fn ask(engine: &mut Engine, now: DateTime<Utc>, request: &PollRequest) -> Ve
         let result = PollResult::empty(feed, PollOutcome::Skipped, Some(reason));
         start_fetches::note_result(engine, result);
     }
-    start_fetches::start(engine, now)
+    start_fetches::start(engine, now);
 }
 
 /// Checks whether a poll of everything leaves a feed to the server of its account.
@@ -121,9 +120,9 @@ fn refreshed_until(subscription: &Subscription) -> Option<DateTime<Utc>> {
 }
 
 /// Polls a feed at once after a decision of the user, such as accepting a move.
-pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) -> Vec<Effect> {
+pub fn poll_now(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     let feeds = Some(vec![feed]);
-    ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true })
+    ask(engine, now, &PollRequest { feeds, kind: PollKind::Allowed, archives: true });
 }
 
 /// Reason in the result of a cancelled poll.
@@ -131,7 +130,7 @@ const WHY: &str = "interrupted";
 
 /// Cancels the waiting polls and the archive walks of these feeds. A later poll starts a new walk. Polls whose requests are under
 /// way end normally, but start no walk. Feeds that are due are polled when due feeds are next queued automatically.
-pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec<Effect> {
+pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) {
     let feeds: BTreeSet<FeedKey> = feeds.into_iter().collect();
     let dropped = engine.host_queue.take_waiting(|waiting| match waiting.purpose {
         Purpose::Poll(feed) => feeds.contains(&feed),
@@ -145,15 +144,13 @@ pub fn stop(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<FeedKey>) -> Vec
             end_poll(engine, now, PollResult::empty(feed, PollOutcome::Skipped, why));
         }
     }
-    let mut effects = Vec::new();
     for feed in feeds {
         if let Some(poll) = engine.polls.get_mut(&feed) {
             poll.archives = false;
         }
         if engine.backfills.contains_key(&feed) {
-            effects.extend(drop_walk(engine, feed));
+            drop_walk(engine, feed);
         }
     }
-    effects.extend(start_fetches::start(engine, now));
-    effects
+    start_fetches::start(engine, now);
 }

@@ -16,23 +16,22 @@ use crate::engine::change::value::FeedParts;
 use crate::engine::feeds::addresses::subscribed_as;
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::engine::politeness::host_queue::Waiting;
-use crate::engine::politeness::rate_limits::{NetworkNote, keep_unasked_away, note_network, turn};
-use crate::engine::request::{Effect, Event};
+use crate::engine::politeness::rate_limits::{keep_unasked_away, note_network, turn};
+use crate::engine::request::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::history::{Counters, FeedKey};
 use backissue_core::schedule::{self, FeedStatus, PollFailure};
 
 /// Queues the feeds that are due and starts the requests that the limits allow.
-pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
+pub fn tick(engine: &mut Engine, now: DateTime<Utc>) {
     let awaits_room = engine.room_awaited.is_some_and(|until| now < until);
-    let mut effects = Vec::new();
     if engine.is_polling_by_itself() && !awaits_room {
         let mut due = Vec::new();
         while let Some(feed) = engine.timetable.take_due(now) {
             due.push(feed);
         }
-        effects.extend(keep_unasked_away(engine, now, &mut due));
+        keep_unasked_away(engine, now, &mut due);
         // Queue the feed that is most overdue relative to its interval first (SPEC A.9), unless feeds of a host take turns (B.4.3).
         let urgency =
             |feed: &FeedKey| engine.feeds.get(feed).map(|feed| schedule::urgency(&feed.plan, now));
@@ -41,8 +40,7 @@ pub fn tick(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
             enqueue(engine, now, feed, PollCause::Due);
         }
     }
-    effects.extend(start(engine, now));
-    effects
+    start(engine, now);
 }
 
 /// Handles the result of a fetch for a poll.
@@ -53,18 +51,15 @@ pub fn fetched(
     waiting: &Waiting,
     feed: FeedKey,
     fetched: Fetched,
-) -> Vec<Effect> {
+) {
     let mine = engine.polls.get(&feed).is_some_and(|poll| poll.fetch == Some(id));
     if !mine || !engine.feeds.contains_key(&feed) {
         return start(engine, now);
     }
-    let NetworkNote { is_offline, mut effects } =
-        note_network(engine, now, &waiting.url, &fetched, Some(feed));
-    if !is_offline {
-        effects.extend(apply_or_repeat(engine, now, waiting, feed, fetched));
+    if !note_network(engine, now, &waiting.url, &fetched, Some(feed)) {
+        apply_or_repeat(engine, now, waiting, feed, fetched);
     }
-    effects.extend(start(engine, now));
-    effects
+    start(engine, now);
 }
 
 /// Applies the response to a poll, or repeats the request if the response requires that (SPEC C.2, C.8.1, D.2).
@@ -74,11 +69,11 @@ fn apply_or_repeat(
     waiting: &Waiting,
     feed: FeedKey,
     fetched: Fetched,
-) -> Vec<Effect> {
+) {
     let (Some(subscription), Some(poll)) =
         (engine.feeds.get_mut(&feed), engine.polls.get_mut(&feed))
     else {
-        return Vec::new();
+        return;
     };
     poll.sent.others_answer = engine.reachability.others_answer(now, &waiting.url);
     if let Some(named) = poll.current.take() {
@@ -107,19 +102,13 @@ fn apply_or_repeat(
     }
     (poll.again, poll.stage) = (Some(again), PollStage::Waiting);
     engine.host_queue.enqueue(waiting.clone(), &engine.settings.network);
-    Vec::new()
 }
 
 /// Applies the response to a poll. If the response names a current document, requests that document first (SPEC C.2 rule 3).
-fn follow_or_apply(
-    engine: &mut Engine,
-    feed: FeedKey,
-    cause: PollCause,
-    fetched: Fetched,
-) -> Vec<Effect> {
+fn follow_or_apply(engine: &mut Engine, feed: FeedKey, cause: PollCause, fetched: Fetched) {
     let (Some(subscription), Some(poll)) = (engine.feeds.get(&feed), engine.polls.get_mut(&feed))
     else {
-        return Vec::new();
+        return;
     };
     let Some((to, once)) = find_current(subscription, &fetched) else {
         return answered(engine, feed, cause, fetched, None);
@@ -129,7 +118,6 @@ fn follow_or_apply(
     poll.current = Some(Box::new(NamedCurrent { to, once, asked, sent, fetched }));
     poll.stage = PollStage::Waiting;
     engine.host_queue.enqueue(waiting, &engine.settings.network);
-    Vec::new()
 }
 
 /// Classifies the response to a poll and writes its changes. If the response is from a current document, `named` is the document
@@ -140,8 +128,8 @@ fn answered(
     cause: PollCause,
     fetched: Fetched,
     named: Option<NamedCurrent>,
-) -> Vec<Effect> {
-    let Some(mut subscription) = engine.feeds.remove(&feed) else { return Vec::new() };
+) {
+    let Some(mut subscription) = engine.feeds.remove(&feed) else { return };
     let proposed = subscription.state.proposed.clone();
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Writing));
     poll.stage = PollStage::Writing;
@@ -185,7 +173,7 @@ fn answered(
     if let Some(text) = told {
         engine.say(text);
     }
-    vec![Effect::store(Job::Commit(Box::new(commit)))]
+    engine.store(Job::Commit(Box::new(commit)));
 }
 
 /// Returns the notice for the user if a poll changed the address or proposes another one.
@@ -215,8 +203,8 @@ pub fn first_document(
     cause: PollCause,
     fetched: Fetched,
     named: Option<NamedCurrent>,
-) -> Vec<Effect> {
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+) {
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     engine.timetable.remove(&feed);
     subscription.state.facts.last_try = Some(fetched.started);
     // The stored address is already the target of the redirects, so they do not move the feed again.
@@ -226,9 +214,9 @@ pub fn first_document(
     engine.polls.insert(feed, Poll::at(PollStage::Writing));
     engine.poll_run.begin_poll(feed);
     if named.is_some() {
-        answered(engine, feed, cause, fetched, named)
+        answered(engine, feed, cause, fetched, named);
     } else {
-        follow_or_apply(engine, feed, cause, fetched)
+        follow_or_apply(engine, feed, cause, fetched);
     }
 }
 
@@ -239,15 +227,14 @@ pub fn committed(
     feed: FeedKey,
     counters: Counters,
     news: News,
-) -> Vec<Effect> {
+) {
     engine.set_counters(feed, counters);
-    let Some(subscription) = engine.feeds.get_mut(&feed) else { return Vec::new() };
+    let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
         subscription.state = before;
-        let state = subscription.state.clone();
+        engine.save_state(feed);
         let ended = start_fetches::without_network(engine, feed);
-        end_poll(engine, now, ended);
-        return vec![Effect::store(Job::SaveState(feed, state))];
+        return end_poll(engine, now, ended);
     }
     let state = &subscription.state;
     let outcome = match (&state.trouble, state.status) {
@@ -280,10 +267,9 @@ pub fn committed(
     for event in news_of_feed {
         engine.tell(event);
     }
-    if outcome == PollOutcome::Failed {
-        return Vec::new();
+    if outcome != PollOutcome::Failed {
+        walks::checked(engine, now, feed, archive, with_archives);
     }
-    walks::checked(engine, now, feed, archive, with_archives)
 }
 
 /// Returns the events that a poll caused if the feed recovered, moved, or may have moved.
@@ -396,8 +382,8 @@ mod tests {
     fn failed_poll_and_answer_restore_the_original() {
         let mut engine = engine();
         let answer = TroubleAnswer::AcceptMove;
-        let mut effects =
-            crate::engine::feeds::trouble::apply_answer(&mut engine, NOW, FEED, answer).unwrap();
+        crate::engine::feeds::trouble::apply_answer(&mut engine, NOW, FEED, answer).unwrap();
+        let mut effects = std::mem::take(&mut engine.effects);
         crate::engine::store_results::register_work(&mut engine, &mut effects);
         let id = *engine.pending.keys().next().unwrap();
         let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });

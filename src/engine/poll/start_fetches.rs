@@ -21,30 +21,26 @@ use crate::engine::store_work::Job;
 
 /// Starts the fetches that the limits allow, unless too many writes are pending. The network may be faster than the disk, and
 /// results that are not written yet take memory.
-pub fn start(engine: &mut Engine, now: DateTime<Utc>) -> Vec<Effect> {
-    let mut effects = Vec::new();
+pub fn start(engine: &mut Engine, now: DateTime<Utc>) {
     if engine.is_store_behind() {
-        return effects;
+        return;
     }
     for (id, waiting) in engine.host_queue.start(now, &engine.settings.network) {
         match waiting.purpose {
-            Purpose::Poll(feed) => effects.extend(request_poll(engine, now, id, feed, &waiting)),
-            Purpose::Archive(feed) => effects.extend(request_archive(engine, now, id, feed)),
-            Purpose::FullText(key) => effects.extend(request_page(engine, id, key, waiting)),
-            Purpose::Picture(key) => {
-                effects.extend(request_picture(engine, id, key, waiting));
-            }
+            Purpose::Poll(feed) => request_poll(engine, now, id, feed, &waiting),
+            Purpose::Archive(feed) => request_archive(engine, now, id, feed),
+            Purpose::FullText(key) => request_page(engine, id, key, waiting),
+            Purpose::Picture(key) => request_picture(engine, id, key, waiting),
             Purpose::Discover(addition) => {
                 let typed = FetchRequest::typed(id, waiting.url);
                 let request = match engine.additions.get(&addition) {
                     Some(addition) => archive_subscription::request(addition, typed),
                     None => typed,
                 };
-                effects.push(Effect::Fetch(request));
+                engine.carry_out(Effect::Fetch(request));
             }
         }
     }
-    effects
 }
 
 fn request_poll(
@@ -53,10 +49,10 @@ fn request_poll(
     id: FetchId,
     feed: FeedKey,
     waiting: &Waiting,
-) -> Vec<Effect> {
+) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else {
         engine.host_queue.end(id, now, &engine.settings.network);
-        return Vec::new();
+        return;
     };
     let unknown = counts(subscription, &engine.settings) && !engine.learning.is_known(feed);
     let poll = engine.polls.entry(feed).or_insert_with(|| Poll::at(PollStage::Asking));
@@ -64,7 +60,7 @@ fn request_poll(
     if let Some(named) = &poll.current {
         let (request, sent) = current_document::request(subscription, named, id);
         (poll.stage, poll.fetch, poll.sent) = (PollStage::Asking, Some(id), sent);
-        return vec![Effect::Fetch(request)];
+        return engine.carry_out(Effect::Fetch(request));
     }
     let habits = subscription.state.habits.clone();
     let validators = subscription.state.validators.clone();
@@ -73,25 +69,19 @@ fn request_poll(
     let state = &mut subscription.state;
     state.facts.last_try = Some(now);
     let more_changed = state.habits != habits || state.validators != validators;
-    let saved = if more_changed {
-        Effect::store(Job::SaveState(feed, state.clone()))
+    if more_changed {
+        engine.save_state(feed);
     } else {
-        Effect::store(Job::SaveTry(feed, now))
-    };
-    let mut effects = vec![saved, Effect::Fetch(request)];
-    if unknown {
-        effects.push(Effect::store(Job::ReadLearned(feed)));
+        engine.store(Job::SaveTry(feed, now));
     }
-    effects
+    engine.carry_out(Effect::Fetch(request));
+    if unknown {
+        engine.store(Job::ReadLearned(feed));
+    }
 }
 
-/// Returns the effects that request the next archive or page of a walk.
-pub fn request_archive(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    id: FetchId,
-    feed: FeedKey,
-) -> Vec<Effect> {
+/// Requests the next archive or page of a walk.
+pub fn request_archive(engine: &mut Engine, now: DateTime<Utc>, id: FetchId, feed: FeedKey) {
     let insecure = policy(engine, feed).allow_insecure;
     let request = engine.backfills.get_mut(&feed).and_then(|backfill| {
         (backfill.stage, backfill.fetch) = (WalkStage::Asking, Some(id));
@@ -99,10 +89,10 @@ pub fn request_archive(
     });
     let Some(ArchiveRequest { url, by, by_public: public, content, .. }) = request else {
         engine.host_queue.end(id, now, &engine.settings.network);
-        return Vec::new();
+        return;
     };
     let redirect_pause_ms = archive_pause_ms(engine, &url);
-    vec![Effect::Fetch(FetchRequest {
+    engine.carry_out(Effect::Fetch(FetchRequest {
         id,
         url,
         validators: None,
@@ -115,7 +105,7 @@ pub fn request_archive(
         allow_insecure: insecure,
         waits_for_store: false,
         redirect_pause_ms,
-    })]
+    }));
 }
 
 /// Returns the pause before each redirect of an archive, and of what is fetched ahead, in milliseconds: it is a request of its own.
@@ -129,14 +119,14 @@ fn unasked_pause_ms(engine: &Engine, waiting: &Waiting) -> u64 {
     if waiting.cause == PollCause::Due { archive_pause_ms(engine, &waiting.url) } else { 0 }
 }
 
-/// Returns the effect that requests the page of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
-pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, waiting: Waiting) -> Vec<Effect> {
+/// Requests the page of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
+pub fn request_page(engine: &mut Engine, id: FetchId, key: EntryKey, waiting: Waiting) {
     let redirect_pause_ms = unasked_pause_ms(engine, &waiting);
     let url = waiting.url;
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kept = engine.pages.get(&key).and_then(Option::as_ref);
     let validators = kept.map(|full| full.validators.clone());
-    vec![Effect::Fetch(FetchRequest {
+    engine.carry_out(Effect::Fetch(FetchRequest {
         id,
         url,
         validators,
@@ -145,7 +135,7 @@ pub fn request_page(engine: &Engine, id: FetchId, key: EntryKey, waiting: Waitin
         allow_insecure,
         waits_for_store: false,
         redirect_pause_ms,
-    })]
+    }));
 }
 
 /// Returns the origin of an address that an entry names, and whether a redirect from https to http is allowed.
@@ -160,18 +150,13 @@ pub fn address_source(engine: &Engine, key: EntryKey, url: &str) -> (AddressSour
     (AddressSource::Supplied { by, public }, allowed || url.starts_with("http:"))
 }
 
-/// Returns the effect that requests a picture of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
-pub fn request_picture(
-    engine: &Engine,
-    id: FetchId,
-    key: EntryKey,
-    waiting: Waiting,
-) -> Vec<Effect> {
+/// Requests a picture of an entry. The entry names the address, so the restrictions of SPEC D.6 apply.
+pub fn request_picture(engine: &mut Engine, id: FetchId, key: EntryKey, waiting: Waiting) {
     let redirect_pause_ms = unasked_pause_ms(engine, &waiting);
     let url = waiting.url;
     let (address_source, allow_insecure) = address_source(engine, key, &url);
     let kind = RequestKind::Picture;
-    vec![Effect::Fetch(FetchRequest {
+    engine.carry_out(Effect::Fetch(FetchRequest {
         id,
         url,
         validators: None,
@@ -180,7 +165,7 @@ pub fn request_picture(
         allow_insecure,
         waits_for_store: false,
         redirect_pause_ms,
-    })]
+    }));
 }
 
 /// Adds a poll of a feed to the queue of the feed's site, unless the feed is being polled already.
@@ -285,7 +270,8 @@ mod tests {
             engine.writes.insert(JobId(1_000 + number), BTreeSet::new());
         }
         enqueue(&mut engine, now, FeedKey(1), PollCause::Asked);
-        assert_eq!(asks(&start(&mut engine, now)), 0);
+        start(&mut engine, now);
+        assert_eq!(asks(&engine.effects), 0);
         assert!(
             crate::engine::update::next_wake(&engine, now) > now,
             "the loop does not spin meanwhile"

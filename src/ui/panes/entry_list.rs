@@ -57,6 +57,8 @@ pub struct Listing {
     pub waiting: bool,
     /// Sort order of the rows.
     pub order: RowOrder,
+    /// Number of entries without a row of their own, because they share one with another entry.
+    pub sharing: usize,
     /// Number of entries that the user has opened, if a feed is read from the beginning.
     pub opened: usize,
     /// `true` if no rows of the list have arrived yet.
@@ -92,6 +94,7 @@ impl Listing {
             self.selected = found;
         }
         self.total = loaded.total;
+        self.sharing = loaded.sharing;
         self.opened = loaded.opened.unwrap_or(self.opened);
         self.offset = loaded.offset;
         self.rows = loaded.rows;

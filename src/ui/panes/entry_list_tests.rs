@@ -121,6 +121,7 @@ fn new_entries_above_do_not_move_the_screen() {
         seek: false,
         dated: false,
         opened: None,
+        sharing: 0,
     });
     assert_eq!((list.selected, list.top), (11, 9));
 }
@@ -139,6 +140,7 @@ fn a_list_that_shrank_keeps_a_valid_selection() {
         seek: false,
         dated: false,
         opened: None,
+        sharing: 0,
     });
     assert_eq!(list.selected, 2);
 }

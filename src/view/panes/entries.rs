@@ -95,8 +95,8 @@ fn unlisted_name(app: &App, width: usize) -> Option<&str> {
 }
 
 /// Formats the position in the list for the border, as far as there is room: the feed of the selected entry if the list does not
-/// show feed names, the month in a list longer than the screen, the progress if a feed is read from the beginning, and the row
-/// number.
+/// show feed names, the month in a list longer than the screen, the progress if a feed is read from the beginning, how many entries
+/// have no row of their own, and the row number.
 fn place(app: &App, room: usize) -> String {
     let list = &app.ui.list;
     let long = list.total > usize::from(app.ui.viewport.entries_rows);
@@ -107,7 +107,9 @@ fn place(app: &App, room: usize) -> String {
     let place = format!("{}/{}", list.selected.saturating_add(1), list.total);
     let name = unlisted_name(app, room.saturating_add(2)).map(str::to_owned);
     let read = browsing::describe_progress(app);
+    let sharing = (list.sharing > 0).then(|| format!("{} in shared rows", list.sharing));
     let wholes = [
+        vec![name.clone(), month.clone(), read.clone(), sharing, Some(place.clone())],
         vec![name.clone(), month, read, Some(place.clone())],
         vec![name.clone(), Some(place.clone())],
         vec![name],

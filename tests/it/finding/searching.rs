@@ -121,6 +121,7 @@ fn late_rows_of_an_earlier_key_are_dropped() {
         seek: false,
         dated: false,
         opened: None,
+        sharing: 0,
     };
     world.tell(crate::support::store_port::rows_read(late));
     assert_eq!(world.titles().len(), 3);

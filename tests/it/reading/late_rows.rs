@@ -30,7 +30,9 @@ fn refreshing() -> (World, Input) {
     let (rows, total) = (list.rows.clone(), list.total);
     let (list, asked, opened) = (wanted.list, wanted.asked, None);
     let (seek, dated) = (false, false);
-    let loaded = RowsLoaded { list, total, offset: 0, rows, found, asked, seek, dated, opened };
+    let (offset, sharing) = (0, 0);
+    let loaded =
+        RowsLoaded { list, total, sharing, offset, rows, found, asked, seek, dated, opened };
     (world, rows_read(loaded))
 }
 

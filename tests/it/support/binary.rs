@@ -184,6 +184,16 @@ impl Program {
         child.wait().unwrap();
     }
 
+    /// Runs the binary until `is_time`, or until it ends, and kills it.
+    pub(crate) fn killed_when(&self, args: &[&str], is_time: impl Fn() -> bool) {
+        let mut child = self.start(args);
+        while !is_time() && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().ok();
+        child.wait().unwrap();
+    }
+
     /// Runs the binary with exactly these arguments, without options for the data folder and the configuration.
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ended {
         ended(bare(self.folder.path()).args(args).spawn().unwrap(), b"")

@@ -60,9 +60,12 @@ impl Store {
             Some(_) | None => None,
         };
         let dated = wanted.date.is_some();
+        let joined = self.joined.values().map(Vec::len).sum::<usize>();
+        let folded = self.folded_inside.values().map(|fold| fold.entries.len()).sum::<usize>();
         Ok(RowsLoaded {
             list,
             total,
+            sharing: joined.saturating_add(folded),
             offset,
             rows,
             found,

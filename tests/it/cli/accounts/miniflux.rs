@@ -1,7 +1,5 @@
 //! Accounts of Miniflux through its own API.
 
-use std::time::Duration;
-
 use super::{here, marks, sync};
 use crate::support::binary::{Ended, Program};
 use crate::support::miniflux_double::{Item, MinifluxDouble};
@@ -291,8 +289,11 @@ fn a_killed_first_sync_is_continued() {
     server.state().instead.insert(("GET", "entries"), (503, String::new()));
     add(&program, &server, Some("ann"), "secret").with(2);
     server.state().instead.clear();
-    for milliseconds in [60, 120, 300, 900] {
-        program.killed_after(&["account", "sync"], Duration::from_millis(milliseconds));
+    for pages in [1, 3, 5, 6] {
+        let asked =
+            || server.state().requests.iter().filter(|it| it.1.contains("entries?")).count();
+        let before = asked();
+        program.killed_when(&["account", "sync"], || asked() - before > pages);
         server.state().mark(850, |it| it.is_read = !it.is_read);
     }
     sync(&program);
