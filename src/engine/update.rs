@@ -22,8 +22,8 @@ use super::external::external_run::RunPurpose;
 use super::external::run_external;
 use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::feeds::{
-    addresses, feed_moves, feed_preview, feed_settings, held_removals, import, subscribe, trouble,
-    unsubscribe,
+    addresses, change_settings, feed_moves, feed_preview, held_removals, import, subscribe,
+    trouble, unsubscribe,
 };
 use super::moving::move_in;
 use super::politeness::rate_limits;
@@ -184,9 +184,9 @@ fn requested(engine: &mut Engine, now: DateTime<Utc>, request: Request) -> Resul
         Request::Unsubscribe(feed) => unsubscribe::unsubscribe(engine, now, feed),
         Request::FollowAccount(feed, to) => feed_moves::follow_account(engine, now, feed, to),
         Request::SubscribeAgain(feed) => unsubscribe::subscribe_again(engine, now, feed),
-        Request::SetPace(feed, pace) => feed_settings::set_pace(engine, now, feed, pace),
-        Request::Set(feed, chosen) => feed_settings::change(engine, now, feed, *chosen)?,
-        Request::RenameTag { tag, name } => feed_settings::rename(engine, &tag, &name),
+        Request::SetPace(feed, pace) => change_settings::set_pace(engine, now, feed, pace),
+        Request::Set(feed, chosen) => change_settings::change(engine, now, feed, *chosen)?,
+        Request::RenameTag { tag, name } => change_settings::rename(engine, &tag, &name),
         Request::Trouble(feed, answer) => trouble::apply_answer(engine, now, feed, answer)?,
         Request::History(feed, action) => history_requests::begin(engine, now, feed, action),
         Request::MoreHistory(feed, gap) => history_requests::more(engine, now, feed, gap),

@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 
 use super::walk_stage::HistoryAction;
 use super::{archive_response, brought, copies, walks};
-use crate::engine::feeds::feed_settings;
+use crate::engine::feeds::change_settings;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::state::Engine;
 
@@ -140,7 +140,7 @@ pub fn read(
     }
     let mut chosen = subscription.record.chosen();
     chosen.feed_settings.archives = Some(adaptor);
-    feed_settings::change(engine, now, feed, chosen)?;
+    change_settings::change(engine, now, feed, chosen)?;
     if let Some(subscription) = engine.feeds.get_mut(&feed) {
         // A feed that was never read starts at the source, too.
         Arc::make_mut(&mut subscription.history).adapt(way.as_ref());

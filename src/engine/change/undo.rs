@@ -22,7 +22,7 @@ use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::entries::marks::{self, words};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
-use crate::engine::feeds::{feed_moves, feed_settings, unsubscribe};
+use crate::engine::feeds::{change_settings, feed_moves, unsubscribe};
 use crate::engine::request::{Event, NoticeOffer, Request};
 use crate::engine::search_query;
 use crate::engine::state::Engine;
@@ -132,7 +132,7 @@ fn take_back(engine: &mut Engine, now: DateTime<Utc>, step: Step, done: &str) ->
         Step::Retagged { tags, filters, after } => {
             let feeds = counted_words(tags.len(), "feed", "feeds");
             let text = format!("{done}: tags of {feeds}");
-            let inverse = feed_settings::take_back(engine, tags, filters, after);
+            let inverse = change_settings::take_back(engine, tags, filters, after);
             engine.say(text);
             Some(inverse)
         }
@@ -258,7 +258,7 @@ fn choose(
     }
     let text = format!("{done}: settings of '{}'", subscription.record.shown_title());
     let inverse = Step::changed(feed, present, chosen.clone());
-    feed_settings::replace(engine, now, feed, chosen, None);
+    change_settings::replace(engine, now, feed, chosen, None);
     engine.say(text);
     Some(inverse)
 }
@@ -267,7 +267,7 @@ fn choose(
 /// values.
 fn without_change(subscription: &Subscription, before: Chosen, after: Chosen) -> Chosen {
     let mut present = subscription.record.clone();
-    let tags = feed_settings::without_change(&present.tags, &before.tags, &after.tags);
+    let tags = change_settings::without_change(&present.tags, &before.tags, &after.tags);
     let (mut was, mut became) = (subscription.clone(), subscription.clone());
     was.record.choose(before);
     became.record.choose(after);

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::account_state::{AccountStatus, FeedSync, FeedSynced, SyncProgress};
 use super::page_fetches;
-use crate::engine::feeds::feed_settings;
+use crate::engine::feeds::change_settings;
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{GivenBy, Subscription, SubscriptionRecord};
 use crate::engine::request::{Effect, Event, Request};
@@ -87,7 +87,7 @@ pub fn accounts_seen(engine: &mut Engine, now: DateTime<Utc>, accounts: Vec<Acco
     engine.accounts = accounts;
     write(engine, lost.iter().map(|(feed, _)| disconnected(*feed, now)).collect());
     for (feed, chosen) in lost {
-        feed_settings::replace(engine, now, feed, chosen, None);
+        change_settings::replace(engine, now, feed, chosen, None);
     }
 }
 

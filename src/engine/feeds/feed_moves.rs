@@ -9,7 +9,7 @@ use super::addresses::{comparable, subscribed_as};
 use super::subscription::{
     FeedState, GivenBy, NamedBy, ProposedMove, Subscription, SubscriptionRecord,
 };
-use super::{feed_settings, unsubscribe};
+use super::{change_settings, unsubscribe};
 use crate::engine::backfill::brought::write_record;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::{ChangeId, Direction, FeedChange, FeedParts};
@@ -222,7 +222,7 @@ pub fn show_reverted(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, cha
     follow_answer(engine, feed, changed, Direction::Revert);
     move_waiting(engine, feed, &from);
     rate_limits::heed_host(engine, now, feed);
-    feed_settings::show_change(engine, now, feed, true);
+    change_settings::show_change(engine, now, feed, true);
     // The state of the feed is written separately from its record, and may have been written although the write of the record
     // failed.
     if changed.sets_state() {

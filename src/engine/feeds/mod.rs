@@ -3,9 +3,9 @@
 pub mod addition;
 pub mod addresses;
 pub mod archive_subscription;
+pub mod change_settings;
 pub mod feed_moves;
 pub mod feed_preview;
-pub mod feed_settings;
 pub mod held_removals;
 pub mod import;
 pub mod setting_row;

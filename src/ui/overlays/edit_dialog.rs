@@ -10,7 +10,7 @@ use backissue_core::history::FeedKey;
 use super::form::{EditForm, FormOutcome};
 use super::list_panel;
 use super::prompt::{Prompt, PromptPurpose};
-use crate::engine::feeds::feed_settings;
+use crate::engine::feeds::change_settings;
 use crate::engine::feeds::setting_row::FeedSettingRow;
 use crate::engine::feeds::setting_table::form_lines;
 use crate::engine::poll::learn;
@@ -212,7 +212,7 @@ pub fn rename_tag(cx: &mut Cx<'_>, typed: &str) {
     let folded = &mut cx.app.ui.feeds.folded;
     let renamed = folded
         .iter()
-        .map(|other| feed_settings::renamed(other, &tag, &name).unwrap_or_else(|| other.clone()));
+        .map(|other| change_settings::renamed(other, &tag, &name).unwrap_or_else(|| other.clone()));
     *folded = renamed.collect();
     let folded = folded.clone();
     cx.ask(Request::RenameTag { tag, name: name.clone() });

@@ -301,7 +301,7 @@ pub fn put_tags(
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::feeds::feed_settings::*;
+    use crate::engine::feeds::change_settings::*;
     use crate::engine::settings::Settings;
 
     #[test]
