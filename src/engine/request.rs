@@ -2,7 +2,6 @@
 //! whether they come from a key, the palette, a subcommand, or another process; all inputs; the events that the engine emits for
 //! its observers; and the effects that it can request from the rest of the program.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use backissue_core::InputFlaw;
@@ -20,9 +19,9 @@ use super::change::{ChangeId, MarkChange, PendingChange};
 use super::downloads::record::{DownloadNews, DownloadRequest, FileTransfer, PlayerNews};
 use super::entries::account_state::{AccountStatus, FeedSync, SyncProgress};
 use super::entries::ahead_work::{AheadPart, PictureTask, PictureTaskDone};
-use super::entries::entry_view::{FullText, ReadingPosition};
+use super::entries::entry_view::FullText;
 use super::entries::interest::Reading;
-use super::entries::rows::{MarkedEntries, RowsWanted};
+use super::entries::rows::MarkedEntries;
 use super::external::external_run::{ExternalRun, RunFailure, RunPurpose};
 use super::feeds::addition::{LoginToKeep, MoveIn, Subscribe};
 use super::feeds::setting_row::Chosen;
@@ -31,7 +30,7 @@ use super::poll::poll_log::PollResult;
 use super::poll::poll_request::PollRequest;
 use super::poll::poll_stage::LearnWanted;
 use super::settings::{NetworkSettings, NotifySettings, Settings};
-use super::store_work::{Beside, CountsWanted, Job, JobId, StoreWork, Stored};
+use super::store_work::{Beside, Job, JobId, StoreWork, Stored};
 
 /// A request of a user.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,47 +185,6 @@ pub enum Request {
     Redo,
     /// End the program.
     Stop,
-}
-
-/// A request of a screen to the store, to read data that the screen shows or to save the state of the screen. Such a request does
-/// not change the engine.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ScreenRequest {
-    /// Read rows of a list.
-    Rows(Box<RowsWanted>),
-    /// Read an entry with its text.
-    Entry(EntryKey),
-    /// Read the last polls of a feed.
-    Polls(FeedKey),
-    /// Count the entries of a feed by month.
-    MonthCounts(FeedKey, Tz),
-    /// Count unread entries.
-    Counts(Box<CountsWanted>),
-    /// Count the entries that each filter matches.
-    FilterCounts,
-    /// Save the reading position in an entry. `None` removes a saved position: the entry is at its
-    /// beginning or its end.
-    SaveReadingPosition(EntryKey, Option<ReadingPosition>),
-    /// Save the set of tags that are folded in the feed list.
-    SaveFolded(BTreeSet<String>),
-    /// Remember that entries whose texts link to these pages are not the same story.
-    KeepApart(BTreeSet<u64>),
-}
-
-impl From<ScreenRequest> for Effect {
-    fn from(wanted: ScreenRequest) -> Self {
-        Self::store(match wanted {
-            ScreenRequest::Rows(wanted) => Job::ReadRows(*wanted),
-            ScreenRequest::Entry(key) => Job::ReadEntry(key),
-            ScreenRequest::Polls(feed) => Job::ReadPolls(feed),
-            ScreenRequest::MonthCounts(feed, zone) => Job::CountMonths(feed, zone),
-            ScreenRequest::Counts(wanted) => Job::Count(wanted),
-            ScreenRequest::FilterCounts => Job::CountFilters,
-            ScreenRequest::SaveReadingPosition(key, place) => Job::SaveReadingPosition(key, place),
-            ScreenRequest::SaveFolded(tags) => Job::SaveFolded(tags),
-            ScreenRequest::KeepApart(links) => Job::KeepApart(links),
-        })
-    }
 }
 
 /// The user's answer to a problem of a feed.

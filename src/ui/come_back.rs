@@ -8,7 +8,7 @@ use super::panes::{feeds_pane, load_rows};
 use super::state::feeds_pane::{FeedsRow, PlaceList, ScreenPlace};
 use super::state::layout::Pane;
 use crate::engine::entries::rows::{RowKey, RowsWanted};
-use crate::engine::request::ScreenRequest;
+use crate::engine::store_work::Job;
 use backissue_core::history::EntryKey;
 
 /// Returns the current list, entry and layout, to be restored at the next start.
@@ -100,5 +100,5 @@ pub fn show_entry(cx: &mut Cx<'_>, entry: EntryKey, is_open: bool, pane: Pane) {
         return;
     }
     cx.app.ui.opening = Some(entry);
-    cx.out.push(ask_store(ScreenRequest::Entry(entry)));
+    cx.out.push(ask_store(Job::ReadEntry(entry)));
 }

@@ -6,7 +6,7 @@ use super::app::App;
 use super::effect::{ScreenEffect, ask_store};
 use super::keys::key_bindings::Sentence;
 use crate::engine::entries::rows::RowsWanted;
-use crate::engine::request::ScreenRequest;
+use crate::engine::store_work::Job;
 
 /// The context of a command.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl<'a> Cx<'a> {
 
     /// Requests rows of a list from the store.
     pub fn read_rows(&mut self, wanted: RowsWanted) {
-        self.out.push(ask_store(ScreenRequest::Rows(Box::new(wanted))));
+        self.out.push(ask_store(Job::ReadRows(wanted)));
     }
 
     /// Shows a message in the status line.

@@ -3,8 +3,9 @@
 use super::reader::lines::Rendered;
 use super::state::reader::{PictureWork, TextSource};
 use crate::engine::entries::entry_view::FeedOfEntry;
-use crate::engine::request::{Effect, ScreenRequest};
+use crate::engine::request::Effect;
 use crate::engine::settings::Secret;
+use crate::engine::store_work::Job;
 use backissue_core::feed::Enclosure;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::EntryKey;
@@ -80,8 +81,8 @@ impl From<Effect> for ScreenEffect {
 }
 
 /// Wraps a request to the store in an effect.
-pub fn ask_store(wanted: ScreenRequest) -> ScreenEffect {
-    Effect::from(wanted).into()
+pub fn ask_store(job: Job) -> ScreenEffect {
+    Effect::store(job).into()
 }
 
 /// An entry's text to lay out as lines.

@@ -24,10 +24,11 @@ use crate::engine::politeness::host_queue::site_of;
 use crate::engine::poll::poll_log::PollResult;
 use crate::engine::request::{
     Effect, Event, Input, MarksChanged, NoticeLevel, NoticeOffer, Question as QuestionBefore,
-    Request, ScreenRequest,
+    Request,
 };
 use crate::engine::state::Engine;
 use crate::engine::store_results;
+use crate::engine::store_work::Job;
 use crate::engine::update::{Output, update};
 use crate::ui::state::pending::AskedPolls;
 
@@ -216,7 +217,7 @@ fn show_update(cx: &mut Cx<'_>, feed: FeedKey, entries: bool) {
         search_pane::count_today(cx);
     }
     let in_plan = cx.app.ui.plan_pane_mut().is_some_and(|pane| pane.feed == feed);
-    cx.out.extend(in_plan.then(|| ask_store(ScreenRequest::Polls(feed))));
+    cx.out.extend(in_plan.then(|| ask_store(Job::ReadPolls(feed))));
     if entries && load_rows::may_hold(cx.app, feed) {
         refresh_open_list(cx);
     }

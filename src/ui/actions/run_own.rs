@@ -12,7 +12,7 @@ use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::{RunFailure, RunPurpose};
 use crate::engine::external::run_external::is_web_address;
-use crate::engine::request::ScreenRequest;
+use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
@@ -60,7 +60,7 @@ pub fn run_program(cx: &mut Cx<'_>, name: &str, command: ExternalCommand, rest: 
     cx.app.ui.sequences.push(RunningSequence { id, name: name.to_owned(), entry: key, rest });
     let purpose = RunPurpose::Step(id);
     cx.app.ui.pipes.push(WaitingRun { key, command, link: None, purpose });
-    cx.out.push(ask_store(ScreenRequest::Entry(key)));
+    cx.out.push(ask_store(Job::ReadEntry(key)));
 }
 
 fn selected_entry(app: &App) -> Option<EntryKey> {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::older;
 use crate::engine::backfill::history_requests;
-use crate::engine::request::ScreenRequest;
+use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
@@ -31,7 +31,7 @@ pub fn open(cx: &mut Cx<'_>) {
     let Some(feed) = attention::selected_feed(cx.app, cx.now) else {
         return cx.say("select a feed first");
     };
-    cx.out.push(ask_store(ScreenRequest::MonthCounts(feed, cx.app.engine.zone)));
+    cx.out.push(ask_store(Job::CountMonths(feed, cx.app.engine.zone)));
 }
 
 /// Shows the timeline of a feed whose entries were counted.

@@ -2,7 +2,7 @@
 
 use backissue_core::history::EntryKey;
 
-use crate::engine::request::ScreenRequest;
+use crate::engine::store_work::Job;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
 use crate::ui::panes::load_rows;
@@ -38,7 +38,7 @@ pub fn unfold(cx: &mut Cx<'_>) {
     } else {
         format!("noted: not the same story · {again}")
     });
-    cx.out.push(ask_store(ScreenRequest::KeepApart(links)));
+    cx.out.push(ask_store(Job::KeepApart(links)));
     if is_back {
         load_rows::refresh_list(cx);
     }

@@ -14,7 +14,8 @@ use crate::engine::feeds::change_settings;
 use crate::engine::feeds::setting_row::FeedSettingRow;
 use crate::engine::feeds::setting_table::form_lines;
 use crate::engine::poll::learn;
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::ui::actions::marking;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
@@ -216,7 +217,7 @@ pub fn rename_tag(cx: &mut Cx<'_>, typed: &str) {
     *folded = renamed.collect();
     let folded = folded.clone();
     cx.ask(Request::RenameTag { tag, name: name.clone() });
-    cx.out.push(ask_store(ScreenRequest::SaveFolded(folded)));
+    cx.out.push(ask_store(Job::SaveFolded(folded)));
     select_tag(cx.app, &name);
     load_rows::open_list(cx);
 }

@@ -8,7 +8,8 @@ use backissue_core::search::field_query;
 use super::form::{FilterForm, FormOutcome, Offer};
 use super::list_panel::{self, ListKind, action};
 use crate::engine::entries::filter_work::FilterPreview;
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::engine::wording::telling;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
@@ -175,7 +176,7 @@ fn id_at(app: &App, open: OpenList) -> Option<u32> {
 pub fn toggle_list(cx: &mut Cx<'_>) {
     list_panel::toggle(cx, ListOf::Filters, &LIST);
     if matches!(cx.app.ui.overlay, Some(Overlay::List(_))) {
-        cx.out.push(ask_store(ScreenRequest::FilterCounts));
+        cx.out.push(ask_store(Job::CountFilters));
     }
 }
 

@@ -19,8 +19,9 @@ use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::poll::learn;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::poll::poll_stage::PollStage;
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
 use crate::engine::settings::ONLY_BY_HAND;
+use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
@@ -69,7 +70,7 @@ pub fn open_plan(cx: &mut Cx<'_>, feed: FeedKey) {
         polls: None,
     };
     cx.app.ui.lay_over(Overlay::Plan(Box::new(opened)));
-    cx.out.push(ask_store(ScreenRequest::Polls(feed)));
+    cx.out.push(ask_store(Job::ReadPolls(feed)));
     cx.ask(Request::Learn(feed));
 }
 

@@ -8,7 +8,7 @@ use backissue_core::search::folded;
 use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
-use crate::engine::request::ScreenRequest;
+use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
@@ -341,7 +341,7 @@ pub fn set_folded(cx: &mut Cx<'_>, tag: &str, folded: bool) {
     rebuild_rows(cx.app);
     let height = usize::from(cx.app.ui.viewport.feeds_rows);
     cx.app.ui.feeds.keep_in_sight(height);
-    cx.out.push(ask_store(ScreenRequest::SaveFolded(cx.app.ui.feeds.folded.clone())));
+    cx.out.push(ask_store(Job::SaveFolded(cx.app.ui.feeds.folded.clone())));
 }
 
 /// Checks whether a row is a tag that hides its feeds.

@@ -9,9 +9,9 @@ use super::entry_list::{Listing, sight_rows};
 use super::load_rows;
 use crate::engine::change::value::SavedSearch;
 use crate::engine::entries::rows::{RowOrder, RowsWanted};
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
 use crate::engine::search_query::{SEARCHES_MAX, resolve, short_name, with_new};
-use crate::engine::store_work::{CountsWanted, UnreadCounts};
+use crate::engine::store_work::{CountsWanted, Job, UnreadCounts};
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -307,7 +307,7 @@ fn count(cx: &mut Cx<'_>, searches: bool) {
     let (since, day) =
         (day_start(day_of(cx.now, zone), zone), cx.app.ui.settings.portion(cx.now, zone).day);
     let wanted = CountsWanted { since, day, searches: searches.collect() };
-    cx.out.push(ask_store(ScreenRequest::Counts(Box::new(wanted))));
+    cx.out.push(ask_store(Job::Count(Box::new(wanted))));
 }
 
 /// Stores the numbers that the store returned. If entries have changed since the request, requests the numbers again.

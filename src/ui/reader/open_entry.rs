@@ -15,7 +15,8 @@ use crate::engine::entries::rows::{
     RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
 };
 use crate::engine::external::run_external::split_media_time;
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::ui::app::{App, OnRowsLoaded};
 use crate::ui::come_back;
 use crate::ui::cx::Cx;
@@ -48,7 +49,7 @@ fn open_entry(cx: &mut Cx<'_>, key: EntryKey) {
     match cx.app.ui.ahead.take(key) {
         AheadEntry::Here(entry) => show_entry(cx, *entry),
         AheadEntry::OnItsWay => {}
-        AheadEntry::Unknown => cx.out.push(ask_store(ScreenRequest::Entry(key))),
+        AheadEntry::Unknown => cx.out.push(ask_store(Job::ReadEntry(key))),
     }
     if unopened && cx.app.ui.list.order == RowOrder::FromBeginning {
         browsing::mark_opened(cx, key);
@@ -419,5 +420,5 @@ pub fn ask_ahead(cx: &mut Cx<'_>, sought: SeekTarget) {
     ahead.retain(|(key, _)| wanted.contains(key));
     wanted.retain(|wanted| ahead.iter().all(|(key, _)| key != wanted));
     ahead.extend(wanted.iter().map(|key| (*key, None)));
-    cx.out.extend(wanted.into_iter().map(|key| ask_store(ScreenRequest::Entry(key))));
+    cx.out.extend(wanted.into_iter().map(|key| ask_store(Job::ReadEntry(key))));
 }

@@ -14,7 +14,8 @@ use crate::engine::entries::rows::RowKey;
 use crate::engine::external::external_command::ExternalCommand;
 use crate::engine::external::external_run::RunPurpose;
 use crate::engine::external::run_external;
-use crate::engine::request::{Request, ScreenRequest};
+use crate::engine::request::Request;
+use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -299,7 +300,7 @@ pub fn take_command(cx: &mut Cx<'_>, text: &str) {
             cx.say(format!("passing the entry to {}", command.program()));
             let link = cx.app.ui.piped_link.take();
             cx.app.ui.pipes.push(WaitingRun { key, command, link, purpose: RunPurpose::Pipe });
-            cx.out.push(ask_store(ScreenRequest::Entry(key)));
+            cx.out.push(ask_store(Job::ReadEntry(key)));
         }
         Err(why) => cx.complain(why.to_string()),
     }

@@ -12,7 +12,8 @@ use super::lines::{Rendered, Role};
 use crate::engine::change::MarkChange;
 use crate::engine::entries::entry_view::ReadingPosition;
 use crate::engine::entries::rows::RowKey;
-use crate::engine::request::{Effect, Request, ScreenRequest};
+use crate::engine::request::{Effect, Request};
+use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -109,7 +110,7 @@ pub fn save_left(
     }
     // The position is also kept in memory, because the user can open the entry again before the store has saved it.
     app.ui.left = Some((open.key, open.now));
-    Some(ask_store(ScreenRequest::SaveReadingPosition(open.key, open.now)))
+    Some(ask_store(Job::SaveReadingPosition(open.key, open.now)))
 }
 
 /// Marks an unread entry that was opened as read, either at once or later, according to the settings.
