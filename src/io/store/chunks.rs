@@ -152,11 +152,11 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the fields that lists show, for each entry in a record of entries.
-    pub(super) fn entry_record(
+    /// Returns some of the fields of each entry in a record of entries.
+    pub(super) fn entry_record<T: DeserializeOwned>(
         &self,
         (feed, chunk): EntryRecord,
-    ) -> Result<Vec<Option<ListedEntry>>, StoreError> {
+    ) -> Result<Vec<Option<T>>, StoreError> {
         record_in(&self.meta, ENTRIES_OF, feed, chunk, |_| true)
     }
 

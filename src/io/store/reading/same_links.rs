@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::caches::ListedEntry;
 use crate::engine::entries::rows::{Scope, Show};
 use crate::io::store::chunks::{ENTRIES, slot};
 use crate::io::store::error::StoreError;
@@ -10,10 +9,17 @@ use crate::io::store::handle::Store;
 use backissue_core::feed::identity::identity_hash;
 use backissue_core::history::{EntryKey, FeedKey, Flags};
 use backissue_core::search::{NEAR_SECONDS, article_address};
+use serde::Deserialize;
 
 /// Maximum number of entries for which entries with the same link are searched, and of rows in a list that joins entries of the
 /// same article. The limit exists because the records of all these entries must be read.
 pub(super) const JOINED_MAX: usize = 20_000;
+
+/// The link of a stored entry. Its other fields are skipped: the first list reads the newest record of each feed.
+#[derive(Deserialize)]
+struct StoredLink {
+    link: Option<Box<str>>,
+}
 
 /// An entry with a link that entries of other feeds may have too.
 #[derive(Debug, Clone)]
@@ -112,12 +118,12 @@ impl Store {
     pub(super) fn hash_of_link(&mut self, key: EntryKey) -> Result<Option<u32>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
         if self.shown.link_hashes(record).is_none() {
-            let entries: Vec<Option<ListedEntry>> = match self.entry_record(record) {
+            let entries: Vec<Option<StoredLink>> = match self.entry_record(record) {
                 // Treat a damaged record like an empty one, so that lists show the other entries.
                 Err(StoreError::Damaged { .. }) => Vec::new(),
                 entries => entries?,
             };
-            let link = |entry: &Option<ListedEntry>| {
+            let link = |entry: &Option<StoredLink>| {
                 let link = entry.as_ref().and_then(|entry| entry.link.as_deref());
                 link.and_then(article_address).map_or(0, |address| link_hash(&address))
             };
