@@ -11,7 +11,7 @@ use url::Url;
 use super::replies::{ReplyFault, wanted_here};
 use crate::engine::change::MarkChange;
 use crate::engine::feeds::addition::Subscribe;
-use crate::engine::feeds::addresses::subscribed_as;
+use crate::engine::feeds::addresses::{by_address, comparable, subscribed_as};
 use crate::engine::feeds::held_removals;
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::GivenBy;
@@ -264,8 +264,8 @@ fn subscribe(
         return Err(ReplyFault::refused(400, "only addresses with http or https can be added"));
     };
     let address = address.to_string();
-    let wanted = address.clone();
-    if handle.visit(move |host| subscribed_as(host.engine(), &wanted))?.is_some() {
+    let wanted = comparable(&address);
+    if handle.visit(move |host| by_address(host.engine()).contains_key(&wanted))? {
         return Err(ReplyFault::refused(400, "already subscribed to this address"));
     }
     let hour_ago = clock::now() - TimeDelta::hours(1);

@@ -211,7 +211,9 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
             app.ui.words("{poll} tries now.")
         );
     }
+    let has_none = || app.engine.feeds.values().all(|feed| feed.counters.total == 0);
     app.ui.words(match (app.ui.feeds.selected_row(), app.ui.show) {
+        (None | Some(FeedsRow::AllUnread), _) if has_none() => "No entries yet.",
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
         (Some(FeedsRow::Starred), _) => "Nothing is starred: {star} stars an entry.",
         (Some(FeedsRow::Today), _) => "Nothing new today.",
