@@ -154,7 +154,9 @@ pub fn subscribed_as(engine: &Engine, url: &str) -> Option<FeedKey> {
 /// addresses, unless another feed has them now.
 pub fn by_address(engine: &Engine) -> BTreeMap<String, FeedKey> {
     let former = engine.feeds.values().flat_map(|feed| {
-        feed.record.former.iter().map(|former| (comparable(&former.url), feed.key))
+        // What the user left may be another feed.
+        let moved = feed.record.former.iter().filter(|former| !former.by_user);
+        moved.map(|former| (comparable(&former.url), feed.key))
     });
     let present = engine.feeds.values().map(|feed| (comparable(&feed.record.url), feed.key));
     former.chain(present).collect()

@@ -305,6 +305,7 @@ pub fn save_and_show(
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::feeds::addresses::by_address;
     use crate::engine::feeds::feed_moves::*;
     use crate::engine::feeds::subscription::{FormerAddress, SavedSubscription};
     use crate::engine::feeds::trouble::apply_answer;
@@ -329,6 +330,20 @@ mod tests {
             state: Box::default(),
             history: Arc::default(),
             counters: Counters::default(),
+        }
+    }
+
+    #[test]
+    fn a_feed_is_known_by_the_address_that_it_moved_from() {
+        let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
+        let (old, new) = ("https://a.example/old", "https://a.example/new");
+        for (by_user, known) in [(false, Some(&FeedKey(1))), (true, None)] {
+            let mut feed = saved(1, new, Some(old));
+            feed.record.former[0].by_user = by_user;
+            let engine = Engine::new(Settings::default(), chrono_tz::Tz::UTC, 0, vec![feed], now);
+            let by_address = by_address(&engine);
+            assert_eq!(by_address.get(old), known);
+            assert_eq!(by_address.get(new), Some(&FeedKey(1)));
         }
     }
 

@@ -123,7 +123,7 @@ fn forget(handle: &LoopHandle, device: &str, at: DateTime<Utc>) -> Result<(), Re
     Ok(())
 }
 
-/// Adds a step to the log of a device and carries it out. A change that was refused or could not be written leaves no step.
+/// Adds a step to the log of a device and carries it out. A refused change leaves no step.
 fn take_step(
     handle: &LoopHandle,
     device: &str,
@@ -132,7 +132,8 @@ fn take_step(
 ) -> Result<(), ReplyFault> {
     let at = note(handle, device, changes)?;
     let done = handle.arrive(request);
-    if let Err(ArrivalFault::Refused(_) | ArrivalFault::Unwritten(_)) = done {
+    // After a failed write it is not known whether this change is among those written, so its step stays.
+    if let Err(ArrivalFault::Refused(_)) = done {
         forget(handle, device, at)?;
     }
     Ok(done?)

@@ -273,8 +273,11 @@ fn the_guide_is_listed_packed_and_shown_whole() {
         let alone = program.run_bare(&["man", "guide", name]).with(0).out;
         assert!(alone.starts_with(title) && !alone.contains("<!--"), "{name}");
     }
+    let newsboat = page("docs/newsboat.md").lines().next().unwrap().to_owned();
+    assert!(!shown.contains(&newsboat), "a reference is no part of the guide");
+    assert!(program.run_bare(&["man", "guide", "newsboat"]).with(0).out.starts_with(&newsboat));
     let why = program.run_bare(&["man", "guide", "none"]).refused(2);
-    assert!(why.contains("first-hour"), "{why}");
+    assert!(why.contains("first-hour") && why.contains("newsboat"), "{why}");
 }
 
 #[test]

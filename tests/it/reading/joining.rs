@@ -94,6 +94,7 @@ fn one_story_is_one_row_and_each_entry_keeps_its_marks() {
     assert_eq!(world.titles(), ["Ladders", "Apples"], "the earliest one stays");
     world.press("<enter>j");
     let screen = world.draw();
+    assert!(screen.contains("2 in shared rows · 2/2"), "{screen}");
     assert!(screen.contains("Hill +2") && screen.contains("3 feeds, same link inside"), "{screen}");
     let all = |world: &World| world.app.engine.unread();
     world.press("<enter>");

@@ -256,6 +256,9 @@ mod tests {
             let all = taken(text);
             let why: Vec<&str> = all.refused.iter().map(|(_, why)| why.as_str()).collect();
             assert_eq!(all.config, config, "{text}");
+            let is_default = |(_, why): &&(String, String)| why.contains("is the default here");
+            let unneeded = all.others.iter().filter(is_default).count();
+            assert_eq!(unneeded, if text == usual { 4 } else { 0 }, "{:?}", all.others);
             assert!(why.len() == usize::from(!refused.is_empty()), "{text}: {why:?}");
             assert!(why.join("").contains(refused), "{text}: {why:?}");
         }
