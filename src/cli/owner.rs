@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use backissue_core::history::EntryKey;
 use clap::Parser;
 
 use super::args::{Args, CliCommand, Options};
@@ -25,7 +26,9 @@ use crate::io::owner::messages::{OwnerKind, OwnerMessage, Taker};
 use crate::io::panics::catch_fault;
 use crate::io::runtime::{Program, Runtime};
 use crate::io::signals::Stops;
-use crate::io::store::{SessionLength, Store, StoreError, find_lock, is_data_folder, own_socket};
+use crate::io::store::{
+    SessionLength, Store, StoreError, Wanted, find_lock, is_data_folder, own_socket,
+};
 use crate::io::system::system_words;
 use crate::io::{clock, console};
 
@@ -167,14 +170,17 @@ pub(super) fn run_command(options: &Options, command: CliCommand) -> Result<Done
 fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done, Failure> {
     let (polls, fetches) = (matches!(command, CliCommand::Poll(_)), fetches(&command));
     let (done, settings, store) = block_on(async {
-        let mut runtime = session::quiet_on(options, store)?;
+        let wanted = wanted(&command);
+        let mut runtime = session::quiet_on(options, store, wanted)?;
         if fetches {
             runtime.prepare_network()?;
         }
-        let listener = listen(&runtime, OwnerKind::Command);
+        // The commands of other processes may need the subscriptions that were not loaded, so they wait until this one ends.
+        let listener = (wanted == Wanted::All).then(|| listen(&runtime, OwnerKind::Command));
+        let listener = listener.and_then(Result::ok);
         let handle = runtime.handle();
         let cancelled = handle.clone();
-        let guests = listener.as_ref().ok().map(Listener::canceller);
+        let guests = listener.as_ref().map(Listener::canceller);
         session::on_each_stop(move || {
             if cancelled.is_cancelled() {
                 std::process::exit(session::INTERRUPTED);
@@ -200,7 +206,7 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
             Failure::new(format!("no thread could be started: {}", system_words(&error)))
         })?;
         runtime.until_ended(|_| {}).await;
-        if let Ok(listener) = &listener {
+        if let Some(listener) = &listener {
             listener.cancel_guests(false);
             let guests = runtime.until(|_| listener.guests() == 0);
             // A client that does not read its output must not keep this process running forever.
@@ -215,6 +221,12 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         Ok((done, settings, store?))
     })?;
     end_well(done, polls, store, &settings)
+}
+
+/// Returns the subscriptions that a command needs. One that only shows an entry starts sooner with one of 10,000.
+fn wanted(command: &CliCommand) -> Wanted {
+    let CliCommand::Show(args) = command else { return Wanted::All };
+    args.entry.parse().map_or(Wanted::All, |key: EntryKey| Wanted::One(key.feed))
 }
 
 /// Checks whether a command uses the network.

@@ -26,7 +26,7 @@ use crate::io::log::{self, LogFile, ToldTo, Untold};
 use crate::io::owner::client::wait_for_close;
 use crate::io::runtime::{Headless, Program, Runtime, StartError};
 use crate::io::signals::Stops;
-use crate::io::store::{SessionLength, Store, StoreError, backup_is_due};
+use crate::io::store::{SessionLength, Store, StoreError, Wanted, backup_is_due};
 use crate::io::system::system_words;
 use crate::io::{clock, console};
 use crate::ui::app::App;
@@ -228,9 +228,13 @@ fn run_interruptibly<T: Send + 'static>(
 }
 
 /// Creates the main loop for a command: without a screen, without scheduled polls and without a delay at start-up.
-pub(super) fn quiet_on(options: &Options, store: Store) -> Result<Runtime<Headless>, Failure> {
+pub(super) fn quiet_on(
+    options: &Options,
+    store: Store,
+    wanted: Wanted,
+) -> Result<Runtime<Headless>, Failure> {
     let settings = read_settings(options)?;
-    let mut runtime = Runtime::headless(store, settings)?;
+    let mut runtime = Runtime::headless(store, settings, wanted)?;
     runtime.program.engine.polls_by_itself = false;
     runtime.program.engine.offline = options.offline;
     runtime.program.engine.host_queue.not_before = None;

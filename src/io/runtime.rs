@@ -26,7 +26,7 @@ use super::performing::{Ending, Performer};
 use super::private_files::replace_private;
 use super::processes::run_command;
 use super::regular_files;
-use super::store::{LoadedSubscriptions, Store, StoreError, mended_unseen};
+use super::store::{LoadedSubscriptions, Store, StoreError, Wanted, mended_unseen};
 use crate::engine::entries::interest::Interest;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::request::{Effect, Event, Input, NoticeLevel, Request};
@@ -101,16 +101,17 @@ pub fn load_engine(
     settings: Settings,
     now: DateTime<Utc>,
 ) -> Result<(Engine, Vec<String>), StoreError> {
-    store.guarded(|store| load_guarded(store, settings, now))
+    store.guarded(|store| load_guarded(store, settings, now, Wanted::All))
 }
 
 fn load_guarded(
     store: &mut Store,
     settings: Settings,
     now: DateTime<Utc>,
+    wanted: Wanted,
 ) -> Result<(Engine, Vec<String>), StoreError> {
     let salt = store.salt(clock::chance())?;
-    let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions()?;
+    let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions(wanted)?;
     let mut engine = Engine::new(settings, clock::zone(), salt, saved, now);
     engine.last_feed = store.last_feed()?;
     let ended = store.ended_lately()?.len();
@@ -125,9 +126,14 @@ fn load_guarded(
 }
 
 impl Runtime<Headless> {
-    /// Loads the engine and starts the store thread. Must be called within a tokio runtime.
-    pub fn headless(mut store: Store, settings: Settings) -> Result<Self, StartError> {
-        let (engine, _) = load_engine(&mut store, settings, clock::precise_now())?;
+    /// Loads the engine with these subscriptions and starts the store thread. Must be called within a tokio runtime.
+    pub fn headless(
+        mut store: Store,
+        settings: Settings,
+        wanted: Wanted,
+    ) -> Result<Self, StartError> {
+        let load = |store: &mut Store| load_guarded(store, settings, clock::precise_now(), wanted);
+        let (engine, _) = store.guarded(load)?;
         Self::start(store, Headless::new(engine))
     }
 }

@@ -305,7 +305,7 @@ pub(in crate::cli) fn run_show(context: &CommandContext, args: &ShowArgs) -> Res
     let Ok(entry) = context.look(move |store| store.read_entry(key))? else {
         return Err(no_entry(key));
     };
-    let view = context.engine()?.view_of(entry);
+    let view = context.inspect(move |engine| engine.view_of(entry))?;
     let (_, markup, base) = view.text();
     if args.html {
         context.put(markup);

@@ -24,7 +24,7 @@ use super::index_error::IndexError;
 use crate::engine::request::Input;
 use crate::io::answers::Answers;
 use crate::io::clock;
-use crate::io::store::{Texts, measure_room};
+use crate::io::store::{SessionLength, Texts, measure_room};
 use crate::io::system::is_out_of_files_now;
 
 /// Pause after the start, before the indexer reads all rows, so that the first screen appears earlier.
@@ -90,6 +90,7 @@ struct Work {
     data: PathBuf,
     index: SharedIndex,
     texts: Texts,
+    stay: SessionLength,
     orders: Receiver<Order>,
     stopping: Arc<AtomicBool>,
     answers: Answers,
@@ -98,11 +99,13 @@ struct Work {
 }
 
 impl Indexer {
-    /// Starts the thread, which opens the index of a data folder and shares it.
+    /// Starts the thread, which opens the index of a data folder and shares it. In a short session it opens the index only when
+    /// there is work, because most commands end without a search.
     pub fn start(
         data: PathBuf,
         index: SharedIndex,
         texts: Texts,
+        stay: SessionLength,
         answers: Answers,
     ) -> std::io::Result<Self> {
         let (sender, orders) = channel();
@@ -111,6 +114,7 @@ impl Indexer {
             data,
             index,
             texts,
+            stay,
             orders,
             stopping: Arc::clone(&stopping),
             answers,
@@ -214,17 +218,17 @@ impl Work {
 
     /// Indexes what is missing and then changed feeds, until the program ends or an error occurs.
     fn work(&self, opened: &mut Option<SearchIndex>, mut orders: Orders) -> Result<(), IndexError> {
+        let is_late = self.stay == SessionLength::Short;
+        if is_late && !self.pause(&mut orders) {
+            return Ok(());
+        }
         let index = match opened {
             Some(index) => index.clone(),
             None => opened.insert(SearchIndex::open(&self.data)?).clone(),
         };
         self.index.set(index.clone());
-        if orders.is_empty() {
-            match self.orders.recv_timeout(START_PAUSE) {
-                Ok(order) => orders.add(order),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
+        if !is_late && !self.pause(&mut orders) {
+            return Ok(());
         }
         let mut catch_up = CatchUp::new(index, self.texts.clone());
         let behind = catch_up.differing_feeds();
@@ -252,6 +256,18 @@ impl Work {
         }
         self.is_told.set(false);
         if all { self.follow(&mut catch_up, orders) } else { Ok(()) }
+    }
+
+    /// Waits for the first message, but not for long. Returns `false` if the program ends.
+    fn pause(&self, orders: &mut Orders) -> bool {
+        if orders.is_empty() {
+            match self.orders.recv_timeout(START_PAUSE) {
+                Ok(order) => orders.add(order),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+        true
     }
 
     /// Indexes changed feeds until the program ends.

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 use super::super::codec;
 use super::super::search::SharedIndex;
 use super::super::system::measure_room;
@@ -16,7 +19,6 @@ use super::reading::caches::{KnownVerdicts, ListedEntryCache};
 use super::sleepy_threads::SessionLength;
 use super::upkeep::daily_backup;
 use super::upkeep::disk_room::finish_replacement;
-use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::private_files::{create_private_folder, find_bad_link, make_data_private};
 use crate::io::system::system_words;
 
@@ -25,6 +27,14 @@ const SALT_KEY: &[u8] = b"salt";
 
 /// The key of the largest number that a subscription ever had.
 pub(super) const LAST_FEED_KEY: &[u8] = b"last_feed";
+
+/// Whether a subscription was removed. The other fields of its record are skipped.
+#[derive(Deserialize)]
+struct EndOfRecord {
+    #[serde(default)]
+    ended: Option<IgnoredAny>,
+}
+
 impl Store {
     /// Opens the store for a short session, such as a command.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
@@ -221,7 +231,7 @@ impl Store {
         let mut ended = BTreeSet::new();
         for pair in self.feeds.iter() {
             let (key, bytes) = pair?;
-            let Ok(record) = codec::decode::<SubscriptionRecord>(&bytes) else { continue };
+            let Ok(record) = codec::decode::<EndOfRecord>(&bytes) else { continue };
             ended.extend(feed_of(&key).filter(|_| record.ended.is_some()));
         }
         self.ended = ended;

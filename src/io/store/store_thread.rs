@@ -43,7 +43,7 @@ impl StoreThread {
         let (hand, work) = unbounded_channel();
         let told = answers.clone();
         let (data, shelf) = (store.data.clone(), store.search_index.clone());
-        let indexer = Indexer::start(data, shelf, store.texts(), answers.clone())?;
+        let indexer = Indexer::start(data, shelf, store.texts(), store.stay, answers.clone())?;
         // A weak sender, so that the thread ends when all other senders are gone.
         let handed = hand.downgrade();
         let syncing = start_syncing(handed.clone())?;

@@ -7,7 +7,7 @@ use backissue::engine::entries::rows::{ListQuery, RowOrder, Scope, Show};
 use backissue::engine::request::Input;
 use backissue::io::answers::Answers;
 use backissue::io::search::{CatchUp, Indexer, SearchIndex, SharedIndex};
-use backissue::io::store::Store;
+use backissue::io::store::{SessionLength, Store};
 use backissue_core::feed::{Enclosure, Entry};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::search::{KnownNames, Marks, Matching, QueriedFeed, parse};
@@ -194,7 +194,8 @@ fn an_index_found_damaged_while_it_is_written_is_built_again() {
     let shared = SharedIndex::default();
     let (answers, _heard) = tokio::sync::mpsc::unbounded_channel::<Input>();
     let (data, answers) = (store.folder().to_owned(), Answers::new(answers));
-    let indexer = Indexer::start(data, shared.clone(), store.texts(), answers).unwrap();
+    let (index, stay) = (shared.clone(), SessionLength::Long);
+    let indexer = Indexer::start(data, index, store.texts(), stay, answers).unwrap();
     for round in 0..8_u32 {
         commit(&mut store, 2 + i64::from(round), vec![titled(10 + round, "Hail and frost", "x")]);
         indexer.changed(FEED);
@@ -313,8 +314,9 @@ fn search_without_waiting_reports_the_unindexed_number() {
     let shared = SharedIndex::default();
     let (answers, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let data = store.folder().to_owned();
+    let (index, answers) = (shared.clone(), Answers::new(answers));
     let indexer =
-        Indexer::start(data, shared.clone(), store.texts(), Answers::new(answers)).unwrap();
+        Indexer::start(data, index, store.texts(), SessionLength::Short, answers).unwrap();
     let (waiting, told) = channel();
     indexer.when_indexed(waiting);
     assert_eq!(told.recv_timeout(WAIT), Ok(0));

@@ -14,11 +14,20 @@ use crate::engine::poll::poll_stage::PollTimes;
 use crate::io::codec::{self, CodecError};
 use crate::io::store::catch_sled_panic;
 use crate::io::store::error::StoreError;
-use crate::io::store::handle::{Store, feed_of};
+use crate::io::store::handle::{Store, feed_bytes, feed_of};
 use backissue_core::history::{Counters, FeedKey, HistoryRecord};
 
 /// The records of a table that has one record for each feed.
 type FeedRecords<T> = BTreeMap<FeedKey, Result<T, CodecError>>;
+
+/// Which subscriptions to load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of them.
+    All,
+    /// The one with this number, if there is one.
+    One(FeedKey),
+}
 
 /// Subscriptions as they were read.
 #[derive(Debug, Default)]
@@ -32,33 +41,34 @@ pub struct LoadedSubscriptions {
 impl Store {
     /// Returns all subscriptions, in order of their numbers.
     pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
-        Ok(self.load_subscriptions()?.saved)
+        Ok(self.load_subscriptions(Wanted::All)?.saved)
     }
 
-    /// Returns all subscriptions, and a sentence for each one that cannot be read completely.
-    pub fn load_subscriptions(&self) -> Result<LoadedSubscriptions, StoreError> {
-        self.load_where(|record| record.ended.is_none())
+    /// Returns these subscriptions, and a sentence for each one that cannot be read completely.
+    pub fn load_subscriptions(&self, wanted: Wanted) -> Result<LoadedSubscriptions, StoreError> {
+        self.load_where(wanted, |record| record.ended.is_none())
     }
 
     /// Returns the removed subscriptions that can be restored, in order of their numbers.
     pub fn ended_subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
-        if self.ended.is_empty() {
-            Ok(Vec::new())
-        } else {
-            Ok(self.load_where(|record| record.ended.is_some())?.saved)
+        let mut ended = Vec::new();
+        for &feed in &self.ended {
+            let one = self.load_where(Wanted::One(feed), |record| record.ended.is_some())?;
+            ended.extend(one.saved);
         }
+        Ok(ended)
     }
 
     /// Returns the subscriptions with their counters, in order of their numbers, without their state and history.
     pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
-        let mut counters = records::<Counters>(&self.counters)?;
+        let mut counters = records::<Counters>(&self.counters, Wanted::All)?;
         let active = self.records()?.into_iter();
         Ok(active.map(|(feed, record)| (feed, record, take(&mut counters, feed))).collect())
     }
 
     /// Returns the records of the subscriptions, in order of their numbers.
     pub fn records(&self) -> Result<Vec<(FeedKey, SubscriptionRecord)>, StoreError> {
-        let active = records::<SubscriptionRecord>(&self.feeds)?.into_iter();
+        let active = records::<SubscriptionRecord>(&self.feeds, Wanted::All)?.into_iter();
         let active = active.filter_map(|(feed, record)| {
             Some((feed, record.ok().filter(|record| record.ended.is_none())?))
         });
@@ -67,21 +77,22 @@ impl Store {
 
     /// Counts the subscriptions whose records cannot be read, which are not shown anywhere.
     pub fn count_lost(&self) -> Result<usize, StoreError> {
-        let records = records::<SubscriptionRecord>(&self.feeds)?;
+        let records = records::<SubscriptionRecord>(&self.feeds, Wanted::All)?;
         Ok(records.values().filter(|record| record.is_err()).count())
     }
 
     fn load_where(
         &self,
+        of: Wanted,
         wanted: impl Fn(&SubscriptionRecord) -> bool,
     ) -> Result<LoadedSubscriptions, StoreError> {
         thread::scope(|scope| {
             // Read the histories at the same time as the rest, because they are the largest records.
-            let histories = scope.spawn(|| catch_sled_panic(|| records(&self.history)));
-            let feeds = records::<SubscriptionRecord>(&self.feeds)?;
-            let mut states = records::<Box<FeedState>>(&self.state)?;
-            let mut times = records::<PollTimes>(&self.times)?;
-            let mut counters = records(&self.counters)?;
+            let histories = scope.spawn(|| catch_sled_panic(|| records(&self.history, of)));
+            let feeds = records::<SubscriptionRecord>(&self.feeds, of)?;
+            let mut states = records::<Box<FeedState>>(&self.state, of)?;
+            let mut times = records::<PollTimes>(&self.times, of)?;
+            let mut counters = records(&self.counters, of)?;
             let died = |_| Err(StoreError::Corrupted("they cannot be read".into()));
             let mut histories = histories.join().unwrap_or_else(died)?;
             let mut loaded = LoadedSubscriptions::default();
@@ -130,9 +141,13 @@ impl LoadedSubscriptions {
     }
 }
 
-fn records<T: DeserializeOwned>(tree: &Table) -> Result<FeedRecords<T>, StoreError> {
+fn records<T: DeserializeOwned>(tree: &Table, of: Wanted) -> Result<FeedRecords<T>, StoreError> {
     let mut records = BTreeMap::new();
-    for pair in tree.iter() {
+    let prefix = match of {
+        Wanted::All => Vec::new(),
+        Wanted::One(feed) => feed_bytes(feed).to_vec(),
+    };
+    for pair in tree.scan(prefix) {
         let (key, bytes) = pair?;
         if let Some(feed) = feed_of(&key) {
             records.insert(feed, codec::decode(&bytes));
