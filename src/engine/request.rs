@@ -428,10 +428,21 @@ pub enum NoticeOffer {
 pub struct MarksChanged {
     /// Mark with its new value.
     pub mark: MarkChange,
-    /// `true` if the rows stay in the open list even if they no longer match it.
-    pub stays: bool,
-    /// `true` if the change is an undo or a redo.
-    pub undone: bool,
+    /// What changed it.
+    pub by: MarkedBy,
+}
+
+/// What changed marks of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkedBy {
+    /// The user or a limit that the user set. The rows stay in the open list even if they no longer match it.
+    User,
+    /// An undo, a redo, or the reversal of a change that could not be written. The rows stay, too.
+    Undo,
+    /// A filter. Rows that no longer match the open list leave it when it is read again, even if the user changed them before.
+    Filter,
+    /// The server of an account, which need not be told. Rows that no longer match leave the list when it is read again.
+    Server,
 }
 
 /// A question about a request.

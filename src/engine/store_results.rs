@@ -224,8 +224,8 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
                 undo::undo_wanted(engine, now);
             }
         }
-        Answer::Synced(feed, synced) => {
-            account_sync::written(engine, now, feed, synced);
+        Answer::Synced(feed, synced, marks) => {
+            account_sync::written(engine, now, feed, (synced, marks));
             let news = News { new: synced.new, edited: synced.edited, withdrawn: 0 };
             let counters = synced.counters;
             let first = counters.total == news.new;
@@ -290,7 +290,7 @@ mod tests {
     use crate::engine::change::MarkChange;
     use crate::engine::feeds::setting_row::Chosen;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
-    use crate::engine::request::{Input, MarksChanged, Request};
+    use crate::engine::request::{Input, MarkedBy, MarksChanged, Request};
     use crate::engine::settings::Settings;
     use crate::engine::store_results::*;
     use crate::engine::update::{Output, update};
@@ -332,9 +332,8 @@ mod tests {
             matches!(
                 event,
                 Event::MarksChanged(MarksChanged {
-                    undone: true,
+                    by: MarkedBy::Undo,
                     mark: MarkChange { value: false, .. },
-                    ..
                 })
             )
         };

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::change::PendingChange;
 use super::change::undo_stack::StepChanges;
 use super::change::value::{LaterStep, SavedSearch};
+use super::change::{MarkChange, PendingChange};
 use super::downloads::record::{AttachedWanted, Download};
 use super::entries::account_state::{FeedSync, FeedSynced};
 use super::entries::ahead_work::{PicturedText, TextsWanted};
@@ -294,8 +294,8 @@ pub enum Answer {
     SearchesSaved,
     /// What another reader knew of the entries of a feed is durable.
     ElsewhereNoted(FeedKey, Box<ElsewhereNoted>),
-    /// What a sync brought for a feed is durable.
-    Synced(FeedKey, FeedSynced),
+    /// What a sync brought for a feed is durable, with the marks that it changed on entries that were there before.
+    Synced(FeedKey, FeedSynced, Vec<MarkChange>),
     /// The filters are durable.
     FiltersSaved,
     /// The changes that a filter made to entries are durable.
@@ -347,7 +347,7 @@ impl Answer {
         let (Self::HistoryKept { feed, .. }
         | Self::Restored(feed, ..)
         | Self::ElsewhereNoted(feed, _)
-        | Self::Synced(feed, _)
+        | Self::Synced(feed, ..)
         | Self::Absorbed { into: feed, .. }) = self
         else {
             return None;

@@ -20,11 +20,12 @@ use super::settings::ScreenSettings;
 use super::state::layout::Pane;
 use super::state::overlay::{AskedQuestion, Asks, ListOf, OpenList, Overlay};
 use crate::engine::change::MarkChange;
+use crate::engine::entries::rows::RowKey;
 use crate::engine::politeness::host_queue::site_of;
 use crate::engine::poll::poll_log::PollResult;
 use crate::engine::request::{
-    Effect, Event, Input, MarksChanged, NoticeLevel, NoticeOffer, Question as QuestionBefore,
-    Request,
+    Effect, Event, Input, MarkedBy, MarksChanged, NoticeLevel, NoticeOffer,
+    Question as QuestionBefore, Request,
 };
 use crate::engine::state::Engine;
 use crate::engine::store_results;
@@ -160,7 +161,7 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
         Event::MarksChanged(changed) => {
             count_reading::note_marks(cx.app, &changed);
             show_marks(cx.app, &changed);
-            if leaves_folded(cx.app, &changed.mark) {
+            if leaves_folded(cx.app, &changed.mark) || enters_list(cx.app, &changed) {
                 refresh_open_list(cx);
             }
         }
@@ -345,9 +346,21 @@ fn leaves_folded(app: &App, mark: &MarkChange) -> bool {
         })
 }
 
+/// Checks whether a mark from a server may add rows to the open list. All other marks only change the rows that are there, so that
+/// nothing moves while the user reads.
+fn enters_list(app: &App, changed: &MarksChanged) -> bool {
+    let MarkChange { flag, value, keys } = &changed.mark;
+    let is_shown =
+        |key: &EntryKey| app.ui.list.rows.iter().any(|row| row.key == RowKey::Entry(*key));
+    changed.by == MarkedBy::Server
+        && matches!((flag, value), (Flag::Read, false) | (Flag::Starred, true))
+        && keys.iter().any(|key| load_rows::may_hold(app, key.feed) && !is_shown(key))
+}
+
 /// Applies changed flags to the rows in memory and to the open entry.
 pub fn show_marks(app: &mut App, changed: &MarksChanged) {
-    let &MarksChanged { mark: MarkChange { ref keys, flag, value }, stays, undone } = changed;
+    let &MarksChanged { mark: MarkChange { ref keys, flag, value }, by } = changed;
+    let (stays, undone) = (matches!(by, MarkedBy::User | MarkedBy::Undo), by == MarkedBy::Undo);
     let wanted: BTreeSet<&EntryKey> = keys.iter().collect();
     let list = &mut app.ui.list;
     // Rows that were requested before the change may arrive with the old flags.
@@ -366,7 +379,7 @@ pub fn show_marks(app: &mut App, changed: &MarksChanged) {
             *flags = flags.with(flag, value);
         }
     }
-    if !stays {
+    if by == MarkedBy::Filter {
         for key in keys {
             list.keep.remove(key);
         }
@@ -422,6 +435,29 @@ mod tests {
             let notice = app.ui.notice.take().unwrap();
             assert_eq!((notice.text.as_str(), notice.trouble), ("told", trouble));
         }
+    }
+
+    #[test]
+    fn mark_from_a_server_changes_its_row_and_reads_no_list_again() {
+        let mut app = app_with(&[("Orchard", &[])]);
+        fill_list(&mut app, 3);
+        let mut mark = |seq: u32, flag: Flag, value: bool| {
+            let keys = vec![EntryKey { feed: FIRST, seq }];
+            let mark = MarkChange { flag, value, keys };
+            let changed = MarksChanged { mark, by: MarkedBy::Server };
+            let effects =
+                Cx::run(&mut app, noon(), |cx| follow_event(cx, Event::MarksChanged(changed)));
+            let flags = app.ui.list.rows.iter().map(|row| row.flags);
+            let flags =
+                flags.map(|flags| (flags.is_read(), flags.is_starred())).collect::<Vec<_>>();
+            (flags, rows_wanted(&effects).is_some(), app.ui.list.keep.len())
+        };
+        let none = (false, false);
+        assert_eq!(mark(1, Flag::Read, true), (vec![none, (true, false), none], false, 0));
+        assert_eq!(mark(1, Flag::Read, false), (vec![none; 3], false, 0));
+        assert_eq!(mark(0, Flag::Starred, true), (vec![(false, true), none, none], false, 0));
+        assert!(!mark(7, Flag::Read, true).1, "it is not shown");
+        assert!(mark(7, Flag::Read, false).1, "it may belong in the list now");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::engine::entries::marks::{self, words};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
 use crate::engine::feeds::{change_settings, feed_moves, unsubscribe};
-use crate::engine::request::{Event, NoticeOffer, Request};
+use crate::engine::request::{Event, MarkedBy, NoticeOffer, Request};
 use crate::engine::search_query;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, JobId};
@@ -413,7 +413,7 @@ fn revert_mark(engine: &mut Engine, failed: JobId, mark: MarkChange) {
     }
     if !rest.is_empty() {
         let keys = rest.into_iter().collect();
-        marks::show(engine, MarkChange { flag, value: !value, keys }, true);
+        marks::show(engine, MarkChange { flag, value: !value, keys }, MarkedBy::Undo);
     }
 }
 

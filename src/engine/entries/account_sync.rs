@@ -3,11 +3,12 @@
 use chrono::{DateTime, Utc};
 
 use super::account_state::{AccountStatus, FeedSync, FeedSynced, SyncProgress};
-use super::page_fetches;
+use super::{marks, page_fetches};
+use crate::engine::change::MarkChange;
 use crate::engine::feeds::change_settings;
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{GivenBy, Subscription, SubscriptionRecord};
-use crate::engine::request::{Effect, Event, Request};
+use crate::engine::request::{Effect, Event, MarkedBy, Request};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::accounts::HistoryThere;
@@ -159,14 +160,24 @@ fn save(engine: &mut Engine, records: Vec<(FeedKey, SubscriptionRecord)>) {
 }
 
 /// Handles the answer of the store. New entries may have pages and pictures to fetch ahead.
-pub fn written(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, synced: FeedSynced) {
+pub fn written(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    feed: FeedKey,
+    (synced, marks): (FeedSynced, Vec<MarkChange>),
+) {
     engine.synced.new = engine.synced.new.saturating_add(synced.new);
     engine.synced.edited = engine.synced.edited.saturating_add(synced.edited);
     engine.synced.marked = engine.synced.marked.saturating_add(synced.marked);
     if engine.feeds.contains_key(&feed) {
         engine.set_counters(feed, synced.counters);
-        if synced.new > 0 || synced.edited > 0 || synced.marked > 0 {
+        for mark in marks {
+            marks::show(engine, mark, MarkedBy::Server);
+        }
+        if synced.new > 0 || synced.edited > 0 {
             engine.tell(Event::Updated { feed, entries: true, poll: false });
+        } else if synced.marked > 0 {
+            engine.tell(Event::CountersChanged);
         }
     }
     if synced.new > 0 {

@@ -13,7 +13,7 @@ use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
 use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::{LaterStep, ListChange};
 use crate::engine::change::{self, Change, ChangeId, MarkChange, PendingChange};
-use crate::engine::request::{Effect, Event, MarksChanged};
+use crate::engine::request::{Effect, Event, MarkedBy, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Beside, Job, JobId, StoreWork};
 use backissue_core::feed::text::counted_words;
@@ -290,7 +290,7 @@ pub fn filtered(engine: &mut Engine, filtered: Filtered) -> bool {
     }
     for &(key, flag, value) in &changes.flags {
         let mark = MarkChange { flag, value, keys: vec![key] };
-        let changed = MarksChanged { mark, stays: false, undone: false };
+        let changed = MarksChanged { mark, by: MarkedBy::Filter };
         engine.tell(Event::MarksChanged(changed));
     }
     let place = engine.filters.pending.iter().position(|pending| pending.filter == changes.filter);

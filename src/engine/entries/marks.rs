@@ -15,13 +15,13 @@ use crate::engine::change::value::LaterStep;
 use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::entries::interest::{Interest, Reading};
 use crate::engine::entries::rows::MarkedEntries;
-use crate::engine::request::{Effect, Event, MarksChanged};
+use crate::engine::request::{Effect, Event, MarkedBy, MarksChanged};
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Beside, Job, Marked, Showing};
 
 /// Sets or clears a mark on entries and adds an undo step.
 pub fn set(engine: &mut Engine, mark: MarkChange) {
-    show(engine, mark.clone(), false);
+    show(engine, mark.clone(), MarkedBy::User);
     let step = engine.undo.push(Step::Marked(mark.clone()));
     change::write(engine, Change::Mark(mark), step);
 }
@@ -35,13 +35,13 @@ pub fn mark_all_read(engine: &mut Engine, now: DateTime<Utc>, entries: MarkedEnt
 
 /// Sets a mark for an undo or a redo, without adding an undo step.
 pub fn set_back(engine: &mut Engine, mark: MarkChange) {
-    show(engine, mark.clone(), true);
+    show(engine, mark.clone(), MarkedBy::Undo);
     change::write(engine, Change::Mark(mark), None);
 }
 
-/// Emits an event about a changed mark. The entries stay in the open list even if they no longer match its query.
-pub fn show(engine: &mut Engine, mark: MarkChange, undone: bool) {
-    engine.tell(Event::MarksChanged(MarksChanged { mark, stays: true, undone }));
+/// Emits an event about a changed mark.
+pub fn show(engine: &mut Engine, mark: MarkChange, by: MarkedBy) {
+    engine.tell(Event::MarksChanged(MarksChanged { mark, by }));
 }
 
 /// Updates counters after marks were written. If the mark was for a whole list, adds an undo step and returns `true` if the user
@@ -58,7 +58,7 @@ pub fn marked(
     }
     // Marks of single entries were shown when they were set, and may have been changed again since.
     if whole_list {
-        show(engine, MarkChange { flag, value, keys: marked.changed.clone() }, false);
+        show(engine, MarkChange { flag, value, keys: marked.changed.clone() }, MarkedBy::User);
         let text = words(flag, value, marked.changed.len());
         if marked.changed.is_empty() {
             engine.say(text);

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::engine::change::MarkChange;
 use crate::engine::entries::marks;
 use crate::engine::feeds::subscription::SubscriptionRecord;
-use crate::engine::request::{Effect, Event};
+use crate::engine::request::{Effect, Event, MarkedBy};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Job, Marked, UnreadLimit};
@@ -60,7 +60,7 @@ pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
     }
     let count = counted_words(marked.changed.len(), "unread entry", "unread entries");
     let keys = marked.changed.clone();
-    marks::show(engine, MarkChange { flag: Flag::Ended, value: true, keys }, false);
+    marks::show(engine, MarkChange { flag: Flag::Ended, value: true, keys }, MarkedBy::User);
     marks::marked(engine, Flag::Ended, true, (false, None), marked);
     engine.say(format!("{count} reached your time limit and ended: see 'Ended this week'"));
 }
@@ -93,7 +93,7 @@ pub fn dripped(engine: &mut Engine, feed: FeedKey, marked: Marked) {
     let every = every.unwrap_or_default();
     engine.say(format!("{title}: an old entry is unread, as every {every} (drip)"));
     let keys = marked.changed.clone();
-    marks::show(engine, MarkChange { flag: Flag::FromHistory, value: false, keys }, false);
+    marks::show(engine, MarkChange { flag: Flag::FromHistory, value: false, keys }, MarkedBy::User);
     marks::marked(engine, Flag::FromHistory, false, (false, None), marked);
 }
 

@@ -15,7 +15,7 @@ use super::server::{FailureKind, SyncFailure};
 use super::session::{Progress, Session, SyncWish, check_cancelled};
 use crate::engine::entries::account_state::{AccountStatus, SyncProgress, WaitingMarks};
 use crate::engine::entries::account_sync;
-use crate::engine::request::{Event, Request};
+use crate::engine::request::{Event, MarkedBy, MarksChanged, Request};
 use crate::engine::state::Engine;
 use crate::io::answers::LoopEnded;
 use crate::io::clock;
@@ -103,8 +103,10 @@ fn watch(handle: &LoopHandle, sender: Sender<Trigger>) {
         let is_change = |event: &Event| {
             matches!(
                 event,
-                Event::MarksChanged(_)
-                    | Event::FiltersChanged
+                Event::MarksChanged(MarksChanged {
+                    by: MarkedBy::User | MarkedBy::Undo | MarkedBy::Filter,
+                    ..
+                }) | Event::FiltersChanged
                     | Event::SubscriptionAdded(_)
                     | Event::FeedListChanged
                     | Event::FeedSettingsChanged(_)

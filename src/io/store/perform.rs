@@ -208,7 +208,10 @@ fn do_job(
             store.await_elsewhere(feed, since, waits)?;
             None
         }
-        Job::Sync(sync) => Some(Answer::Synced(sync.feed, store.sync_feed(&sync)?)),
+        Job::Sync(sync) => {
+            let (synced, marks) = store.sync_feed(&sync)?;
+            Some(Answer::Synced(sync.feed, synced, marks))
+        }
         Job::SaveSteps(steps) => {
             store.save_steps(&steps)?;
             None

@@ -3,7 +3,7 @@
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 use crate::engine::entries::interest::Reading;
-use crate::engine::request::{MarksChanged, Request};
+use crate::engine::request::{MarkedBy, MarksChanged, Request};
 use crate::ui::app::App;
 
 /// Counts the entries that appeared on the screen because of an input. Returns the request that counts what the user has read
@@ -42,19 +42,21 @@ fn note_shown(app: &mut App) {
 
 /// Counts the entries that the user starred, or marked as read without opening them.
 pub fn note_marks(app: &mut App, changed: &MarksChanged) {
-    let mark = &changed.mark;
+    let MarksChanged { mark, by } = changed;
+    let undone = match by {
+        MarkedBy::User => false,
+        MarkedBy::Undo => true,
+        MarkedBy::Filter | MarkedBy::Server => return,
+    };
     let reading = match mark.flag {
-        Flag::Read if changed.undone && !mark.value => Reading::NotSkipped,
-        Flag::Starred | Flag::Read if changed.undone || !mark.value => return,
+        Flag::Read if undone && !mark.value => Reading::NotSkipped,
+        Flag::Starred | Flag::Read if undone || !mark.value => return,
         Flag::Starred => Reading::Starred,
         Flag::Read => Reading::Skipped,
         Flag::Opened | Flag::Hidden | Flag::FromHistory | Flag::Ended => return,
     };
     let open = app.ui.opening.or_else(|| app.ui.reader.as_ref().map(|reader| reader.entry.key));
     let is_opened = open.is_some_and(|key| mark.keys.contains(&key));
-    if !changed.stays {
-        return;
-    }
     // When the open entry is marked as read, the same article in other feeds is marked as read too.
     if reading == Reading::Skipped && is_opened {
         return;

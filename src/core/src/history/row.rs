@@ -32,7 +32,7 @@ pub struct IndexRow {
 pub struct Flags(pub u8);
 
 /// A single flag of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Flag {
     /// The entry counts as read.
     Read,

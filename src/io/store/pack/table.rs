@@ -291,14 +291,18 @@ impl Table {
     }
 }
 
+/// Records up to this length in bytes are read without a look at the length of the file.
+const UNCHECKED_MAX: u32 = 1024 * 1024;
+
 /// Reads bytes of a file. Returns no bytes if the file is too short.
 pub(super) fn read_at(file: &File, place: u64, length: u32) -> std::io::Result<Vec<u8>> {
-    // The length may come from a damaged file.
-    let end = file.metadata()?.len();
-    if place.saturating_add(length.into()) > end {
+    // A larger length may come from a damaged file, so do not allocate it in vain.
+    if length > UNCHECKED_MAX && place.saturating_add(length.into()) > file.metadata()?.len() {
         return Ok(Vec::new());
     }
     let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, place)?;
-    Ok(bytes)
+    match file.read_exact_at(&mut bytes, place) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(Vec::new()),
+        read => read.map(|()| bytes),
+    }
 }

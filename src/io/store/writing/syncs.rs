@@ -17,6 +17,7 @@ use backissue_core::history::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::change::MarkChange;
 use crate::engine::entries::account_state::{FeedSync, FeedSynced};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::codec;
@@ -250,11 +251,11 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the result of a sync for a feed, all or none of it.
+    /// Writes the result of a sync for a feed, all or none of it. Also returns the marks that it changed on stored entries.
     pub(in crate::io::store) fn sync_feed(
         &mut self,
         sync: &FeedSync,
-    ) -> Result<FeedSynced, StoreError> {
+    ) -> Result<(FeedSynced, Vec<MarkChange>), StoreError> {
         let feed = sync.feed;
         let before = self.synced_feed(feed)?;
         let mut synced = before.clone();
@@ -291,7 +292,7 @@ impl Store {
         self.keep_previous(feed, &mut edited, place);
         merged.counters = edited.counters;
         merged.entries.append(&mut edited.entries);
-        let mut flags = BTreeMap::new();
+        let (mut flags, mut changed) = (BTreeMap::new(), BTreeMap::<_, Vec<EntryKey>>::new());
         let rows = self.rows_of(feed)?;
         for (id, item) in &mut synced.items {
             let Some(row) = rows.get(item.0 as usize) else { continue };
@@ -308,6 +309,16 @@ impl Store {
             if after != row.flags {
                 merged.counters.shift(Some(row.flags), Some(after));
                 flags.insert(item.0, after);
+                let key = EntryKey { feed, seq: item.0 };
+                let (before, after) = (before.local, known.local);
+                for (flag, before, after) in [
+                    (Flag::Read, before.is_read, after.is_read),
+                    (Flag::Starred, before.is_starred, after.is_starred),
+                ] {
+                    if before != after {
+                        changed.entry((flag, after)).or_default().push(key);
+                    }
+                }
             }
             *item = SyncedItem::new(item.0, known);
         }
@@ -319,7 +330,9 @@ impl Store {
         }
         let merged = self.write(feed, merged, CommitParts::of_sync(hits, flags, batch))?;
         let (new, edited) = (merged.new, edited.edited);
-        Ok(FeedSynced { new, edited, marked, counters: merged.counters })
+        let changed = changed.into_iter();
+        let changed = changed.map(|((flag, value), keys)| MarkChange { flag, value, keys });
+        Ok((FeedSynced { new, edited, marked, counters: merged.counters }, changed.collect()))
     }
 
     /// Counts the entries of feeds whose marks were changed here and not yet confirmed by the server.

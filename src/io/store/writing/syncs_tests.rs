@@ -46,15 +46,21 @@ fn entries_and_marks_of_a_server_are_written_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path()).unwrap();
     let first = sync(&[1, 2, 3], &[(1, UNREAD), (2, READ_THERE), (3, STARRED_THERE)]);
-    let done = store.sync_feed(&first).unwrap();
+    let (done, _) = store.sync_feed(&first).unwrap();
     assert_eq!((done.new, done.marked, done.counters.unread, done.counters.starred), (3, 0, 2, 1));
     assert_eq!(flags(&mut store), [(false, false), (true, false), (false, true)]);
-    assert_eq!(store.sync_feed(&first).unwrap(), FeedSynced { new: 0, ..done }, "it arrives again");
+    let again = (FeedSynced { new: 0, ..done }, Vec::new());
+    assert_eq!(store.sync_feed(&first).unwrap(), again, "it arrives again");
     // The first entry was read here and is unread on the server. The third one was read on the server.
     store.mark(&[EntryKey { feed: FEED, seq: 0 }], Flag::Read, true).unwrap();
     let later = sync(&[], &[(1, UNREAD), (2, UNREAD), (3, READ_THERE)]);
-    let done = store.sync_feed(&later).unwrap();
+    let (done, marks) = store.sync_feed(&later).unwrap();
     assert_eq!((done.marked, done.counters.unread, done.counters.starred), (2, 1, 0));
+    let mark =
+        |flag, value, seq| MarkChange { flag, value, keys: vec![EntryKey { feed: FEED, seq }] };
+    let expected =
+        [mark(Flag::Read, false, 1), mark(Flag::Read, true, 2), mark(Flag::Starred, false, 2)];
+    assert_eq!(marks, expected, "no other entry");
     assert_eq!(flags(&mut store), [(true, false), (false, false), (true, false)]);
     assert_eq!(changed(&mut store), [id(1)], "only the mark made here is to be sent");
     drop(store);
@@ -100,7 +106,7 @@ fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
     // The entries are old here and count as read. The user has read one of them.
     store.mark(&[EntryKey { feed: FEED, seq: 1 }], Flag::Opened, true).unwrap();
     let marks = [(1, UNREAD), (2, UNREAD), (3, READ_THERE), (5, UNREAD)];
-    let done = store.sync_feed(&sync(&[1, 2, 3, 5], &marks)).unwrap();
+    let (done, _) = store.sync_feed(&sync(&[1, 2, 3, 5], &marks)).unwrap();
     assert_eq!(done.new, 1, "three are here already");
     let read: Vec<bool> = flags(&mut store).into_iter().map(|(read, _)| read).collect();
     assert_eq!(read, [false, true, true, true, false]);
@@ -108,7 +114,7 @@ fn entries_of_a_poll_are_the_same_as_those_of_the_server() {
     // For the fourth entry, the server returns another link, title and date, and only the hash of its id.
     let mut hashed = sync(&[40], &[(40, READ_THERE)]);
     hashed.arrived[0].1.id = hashed_identity("urn:4");
-    assert_eq!(store.sync_feed(&hashed).unwrap().new, 0);
+    assert_eq!(store.sync_feed(&hashed).unwrap().0.new, 0);
     // A later poll adds the entry that the server had first.
     let mut document = polled(Position::Subscription).0;
     document.entries.push(entry("urn:5", 5));
