@@ -145,12 +145,10 @@ impl Runtime<App> {
         settings: Settings,
         screen: ScreenSettings,
     ) -> Result<Self, StartError> {
-        let (engine, unreadable) = load_engine(&mut store, settings, clock::precise_now())?;
-        let mut app = App::new(engine, screen);
-        app.ui.feeds.folded = store.folded()?;
-        app.engine.mended = mended_unseen(store.folder());
+        let (mut engine, unreadable) = load_engine(&mut store, settings, clock::precise_now())?;
+        engine.mended = mended_unseen(store.folder());
+        let mut app = App::with_folded(engine, screen, store.folded()?);
         app.ui.returns_to = load(store.folder()).map(Box::new);
-        crate::ui::panes::feeds_pane::rebuild_rows(&mut app);
         if let [first, ..] = unreadable.as_slice() {
             let text =
                 format!("{} of the subscriptions cannot be fully read: {first}", unreadable.len());

@@ -35,10 +35,20 @@ use crate::ui::state::pending::AskedPolls;
 
 impl App {
     /// Creates a screen for an engine.
-    pub fn new(mut engine: Engine, settings: ScreenSettings) -> Self {
+    pub fn new(engine: Engine, settings: ScreenSettings) -> Self {
+        Self::with_folded(engine, settings, BTreeSet::new())
+    }
+
+    /// Creates a screen for an engine, with these tags folded in the list of subscriptions.
+    pub fn with_folded(
+        mut engine: Engine,
+        settings: ScreenSettings,
+        folded: BTreeSet<String>,
+    ) -> Self {
         engine.attended = true;
         let mut ui = Ui { settings, ..Ui::default() };
         ui.pictures.on = ui.settings.images;
+        ui.feeds.folded = folded;
         let mut app = Self { engine, ui };
         feeds_pane::rebuild_rows(&mut app);
         app

@@ -17,6 +17,7 @@ use crate::io::clock;
 use crate::io::private_files::create_private_subfolder;
 use crate::io::regular_files::{self, put_in_place};
 use crate::io::system::system_words;
+use crate::ui::state::reader::PictureFlaw;
 
 /// Maximum size of the cache, bytes.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -62,12 +63,11 @@ impl PictureCache {
     }
 
     /// Adds a picture to the cache. The error explains why the picture cannot be saved.
-    pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), String> {
+    pub fn keep(&self, url: &str, bytes: &[u8]) -> Result<(), PictureFlaw> {
         if bytes.len() > PICTURE_BYTES_MAX || url.len() >= ADDRESS_BYTES_MAX {
-            return Err("it is too large to store".to_owned());
+            return Err(PictureFlaw::NoPlace);
         }
-        self.write(url, bytes)
-            .map_err(|error| format!("it cannot be stored: {}", system_words(&error)))?;
+        self.write(url, bytes).map_err(|error| PictureFlaw::NotStored(system_words(&error)))?;
         self.make_room();
         Ok(())
     }

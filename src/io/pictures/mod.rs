@@ -27,7 +27,7 @@ use ratatui_image::protocol::sixel::Sixel;
 
 use super::panics::catch_panic;
 use crate::engine::entries::ahead_work::{PictureTask, PictureTaskDone};
-use crate::ui::state::reader::{OF_AN_ENTRY_MAX, PictureAnswer, PictureWork};
+use crate::ui::state::reader::{OF_AN_ENTRY_MAX, PictureAnswer, PictureFlaw, PictureWork};
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, DrawnCell, Protocol, SentPictures};
 use crate::ui::theme::theme_roles::Ink;
@@ -48,10 +48,8 @@ pub fn perform(wish: PictureWork, cache: &PictureCache) -> PictureAnswer {
         }
         PictureWork::Draw(wanted) => {
             let bytes = cache.find(&wanted.url);
-            let gone = || {
-                "it is no longer stored · hide and show the pictures to fetch it again".to_owned()
-            };
-            let drawn = bytes.ok_or_else(gone).and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
+            let bytes = bytes.ok_or(PictureFlaw::Gone);
+            let drawn = bytes.and_then(|bytes| guarded(|| draw(&bytes, &wanted)));
             if drawn.is_err() {
                 cache.forget(&wanted.url);
             }
@@ -91,8 +89,8 @@ pub fn perform_ahead(
     }
 }
 
-fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_panic(work).unwrap_or_else(|| Err("it is damaged".to_owned()))
+fn guarded<T>(work: impl FnOnce() -> Result<T, PictureFlaw>) -> Result<T, PictureFlaw> {
+    catch_panic(work).unwrap_or(Err(PictureFlaw::Damaged))
 }
 
 /// Maximum number of pixels in a picture.
@@ -115,7 +113,7 @@ const OTHERS: [(usize, &[u8], &str); 9] = [
 ];
 
 /// Returns the width and height of a picture after its orientation is applied. The error explains why it cannot be shown.
-pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
+pub fn measure(bytes: &[u8]) -> Result<(u32, u32), PictureFlaw> {
     let mut decoder = decoder(bytes)?;
     let (width, height) = decoder.dimensions();
     let turned = matches!(
@@ -129,10 +127,10 @@ pub fn measure(bytes: &[u8]) -> Result<(u32, u32), String> {
 }
 
 /// Decodes a picture, or its first frame, and applies its orientation.
-fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
+fn decode(bytes: &[u8]) -> Result<DynamicImage, PictureFlaw> {
     let mut decoder = decoder(bytes)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut image = DynamicImage::from_decoder(decoder).map_err(|_| broken())?;
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|_| PictureFlaw::Damaged)?;
     image.apply_orientation(orientation);
     Ok(image)
 }
@@ -147,10 +145,9 @@ fn on_white(image: DynamicImage) -> DynamicImage {
     DynamicImage::ImageRgba8(paper)
 }
 
-fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
-    let mut reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(|_| "it cannot be read".to_owned())?;
+fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, PictureFlaw> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format();
+    let mut reader = reader.map_err(|_| PictureFlaw::Damaged)?;
     if reader.format().is_none() {
         return Err(unknown(bytes));
     }
@@ -161,38 +158,32 @@ fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(|error| match error {
         image::ImageError::Unsupported(_) => unknown(bytes),
-        image::ImageError::Limits(_) => "it has too many pixels".to_owned(),
+        image::ImageError::Limits(_) => PictureFlaw::TooManyPixels,
         image::ImageError::Decoding(_)
         | image::ImageError::Encoding(_)
         | image::ImageError::Parameter(_)
-        | image::ImageError::IoError(_) => broken(),
+        | image::ImageError::IoError(_) => PictureFlaw::Damaged,
     })?;
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width).saturating_mul(u64::from(height));
     if pixels == 0 {
-        return Err("it is empty".to_owned());
+        return Err(PictureFlaw::Empty);
     }
     if pixels > PIXELS_MAX || decoder.total_bytes() > DECODED_BYTES_MAX {
-        return Err(format!("{width} x {height} pixels are too many"));
+        return Err(PictureFlaw::TooLarge(width, height));
     }
     Ok(decoder)
 }
 
-fn broken() -> String {
-    "it is damaged".to_owned()
-}
-
-/// Returns a description of the format of bytes that are not a supported picture.
-fn unknown(bytes: &[u8]) -> String {
+/// Names the format of bytes that are not a supported picture.
+fn unknown(bytes: &[u8]) -> PictureFlaw {
     let start = bytes.trim_ascii_start();
     let begins = |(at, magic, _): &&(usize, &[u8], &str)| {
         let found = start.get(*at..).and_then(|rest| rest.get(..magic.len()));
         found.is_some_and(|found| found.eq_ignore_ascii_case(magic))
     };
-    match OTHERS.iter().find(begins) {
-        Some((.., kind)) => format!("{kind} cannot be shown here"),
-        None => "this kind of picture cannot be shown here".to_owned(),
-    }
+    let known = OTHERS.iter().find(begins);
+    PictureFlaw::UnknownFormat(known.map_or("this kind of picture", |(.., kind)| kind))
 }
 
 /// The placeholder character for a part of a picture in kitty's protocol.
@@ -203,7 +194,7 @@ const SIDE_CELLS_MAX: u16 = 297;
 const SAMPLES: u32 = 4;
 
 /// Encodes a picture for the area of the screen where it is shown. The error gives the reason.
-pub fn draw(bytes: &[u8], wanted: &DrawingWanted) -> Result<Drawing, String> {
+pub fn draw(bytes: &[u8], wanted: &DrawingWanted) -> Result<Drawing, PictureFlaw> {
     let (columns, rows) =
         (wanted.cells.0.clamp(1, SIDE_CELLS_MAX), wanted.cells.1.clamp(1, SIDE_CELLS_MAX));
     let size = Size::new(columns, rows);
@@ -230,7 +221,7 @@ pub fn draw(bytes: &[u8], wanted: &DrawingWanted) -> Result<Drawing, String> {
         Protocol::Iterm2 => iterm2(&image, size, wanted),
         Protocol::Sixel => sixel(image, size, wanted.graphics.tmux),
     };
-    drawn.map_err(|error| format!("it cannot be shown: {error}"))
+    drawn.map_err(|error| PictureFlaw::NotDrawn(error.to_string()))
 }
 
 type Drawn = Result<Drawing, ratatui_image::errors::Errors>;
@@ -380,7 +371,7 @@ mod tests {
             (bomb(60_000, 60_000), "too many pixels"),
             (bomb(u32::MAX, 1), ""),
         ] {
-            let told = measure(&bytes).unwrap_err();
+            let told = measure(&bytes).unwrap_err().to_string();
             assert!(told.contains(why), "{told} for {why}");
         }
     }

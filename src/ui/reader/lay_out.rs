@@ -21,7 +21,8 @@ use crate::ui::app::App;
 use crate::ui::cx::Cx;
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::{
-    OF_AN_ENTRY_MAX, PictureAnswer, PicturePlace, PictureState, PictureWork, Pictures, Reader,
+    OF_AN_ENTRY_MAX, PictureAnswer, PictureFlaw, PicturePlace, PictureState, PictureWork, Pictures,
+    Reader,
 };
 use crate::ui::theme::colours::Colours;
 use crate::ui::theme::graphics::{Drawing, DrawingWanted, Graphics, Protocol};
@@ -433,7 +434,8 @@ pub fn take_answer(cx: &mut Cx<'_>, news: PictureAnswer) {
             cx.app.ui.pictures.standings.insert(url, PictureState::Kept(width, height));
         }
         PictureAnswer::Found(url, Some(Err(why))) => {
-            cx.app.ui.pictures.standings.insert(url, PictureState::Failed(why));
+            let failed = PictureState::Failed(why.to_string());
+            cx.app.ui.pictures.standings.insert(url, failed);
         }
         PictureAnswer::Found(url, None) => ask_picture(cx, url),
         PictureAnswer::Drawn(wanted, drawn) => {
@@ -442,7 +444,7 @@ pub fn take_answer(cx: &mut Cx<'_>, news: PictureAnswer) {
     }
 }
 
-fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, String>) {
+fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, PictureFlaw>) {
     // Only one drawing is made at a time. The next one can be requested now, even if this one is no longer needed.
     app.ui.pictures.drawing = false;
     let pictures = &app.ui.pictures;
@@ -456,7 +458,8 @@ fn keep_drawing(app: &mut App, wanted: &DrawingWanted, drawn: Result<Drawing, St
             app.ui.pictures.drawings.drain(..excess);
         }
         Err(why) => {
-            app.ui.pictures.standings.insert(wanted.url.clone(), PictureState::Failed(why));
+            let failed = PictureState::Failed(why.to_string());
+            app.ui.pictures.standings.insert(wanted.url.clone(), failed);
         }
     }
 }

@@ -311,9 +311,36 @@ pub enum PictureWork {
 pub enum PictureAnswer {
     /// The picture with this URL is cached, with this width and height in pixels; or it cannot be shown, with the reason; or it is
     /// not cached (`None`).
-    Found(String, Option<Result<(u32, u32), String>>),
-    /// A finished drawing, or the reason why the picture could not be drawn, as the end of a sentence.
-    Drawn(DrawingWanted, Result<Drawing, String>),
+    Found(String, Option<Result<(u32, u32), PictureFlaw>>),
+    /// A finished drawing, or the reason why the picture could not be drawn.
+    Drawn(DrawingWanted, Result<Drawing, PictureFlaw>),
+}
+
+/// The reason why a picture is not shown, as the end of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PictureFlaw {
+    #[error("it is damaged")]
+    Damaged,
+    #[error("it is empty")]
+    Empty,
+    #[error("it has too many pixels")]
+    TooManyPixels,
+    /// Its width and height.
+    #[error("{0} x {1} pixels are too many")]
+    TooLarge(u32, u32),
+    /// The name of its format.
+    #[error("{0} cannot be shown here")]
+    UnknownFormat(&'static str),
+    #[error("it is too large to store")]
+    NoPlace,
+    /// The reason of the system.
+    #[error("it cannot be stored: {0}")]
+    NotStored(String),
+    #[error("it is no longer stored · hide and show the pictures to fetch it again")]
+    Gone,
+    /// The reason of the encoder.
+    #[error("it cannot be shown: {0}")]
+    NotDrawn(String),
 }
 
 impl Pictures {

@@ -200,7 +200,7 @@ pub(in crate::io::store) struct Table {
 }
 
 /// A record with its key.
-type Pair = (IVec, Value);
+pub(in crate::io::store) type Pair = (IVec, Value);
 
 impl Table {
     pub(super) const fn new(name: TableName, tree: Tree, pack: Arc<File>) -> Self {

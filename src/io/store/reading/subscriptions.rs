@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::collections::BTreeMap;
 use std::thread;
 
-use crate::io::store::pack::Table;
+use crate::io::store::pack::{Pair, Table};
+use crossbeam_channel::Sender;
 use serde::de::DeserializeOwned;
 
 use crate::engine::feeds::subscription::{FeedState, SavedSubscription, SubscriptionRecord};
@@ -16,6 +17,10 @@ use crate::io::store::catch_sled_panic;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::{Store, feed_bytes, feed_of};
 use backissue_core::history::{Counters, FeedKey, HistoryRecord};
+
+/// Number of records in a batch that one of two threads decodes, and of batches that may wait.
+const BATCH: usize = 64;
+const BATCHES: usize = 8;
 
 /// The records of a table that has one record for each feed.
 type FeedRecords<T> = BTreeMap<FeedKey, Result<T, CodecError>>;
@@ -87,14 +92,18 @@ impl Store {
         wanted: impl Fn(&SubscriptionRecord) -> bool,
     ) -> Result<LoadedSubscriptions, StoreError> {
         thread::scope(|scope| {
-            // Read the histories at the same time as the rest, because they are the largest records.
-            let histories = scope.spawn(|| catch_sled_panic(|| records(&self.history, of)));
+            // The histories are the largest records. A second thread reads them, and this one helps when it has the rest.
+            let (sender, unread) = crossbeam_channel::bounded(BATCHES);
+            let helper = move || catch_sled_panic(|| shared_records(&self.history, of, &sender));
+            let helper = scope.spawn(helper);
             let feeds = records::<SubscriptionRecord>(&self.feeds, of)?;
             let mut states = records::<Box<FeedState>>(&self.state, of)?;
             let mut times = records::<PollTimes>(&self.times, of)?;
             let mut counters = records(&self.counters, of)?;
             let died = |_| Err(StoreError::Corrupted("they cannot be read".into()));
-            let mut histories = histories.join().unwrap_or_else(died)?;
+            let mut histories: FeedRecords<HistoryRecord> = BTreeMap::new();
+            unread.iter().for_each(|pairs| decode_into(&mut histories, pairs));
+            histories.extend(helper.join().unwrap_or_else(died)?);
             let mut loaded = LoadedSubscriptions::default();
             for (feed, record) in feeds {
                 let (state, times) = (states.remove(&feed), times.remove(&feed));
@@ -143,17 +152,47 @@ impl LoadedSubscriptions {
 
 fn records<T: DeserializeOwned>(tree: &Table, of: Wanted) -> Result<FeedRecords<T>, StoreError> {
     let mut records = BTreeMap::new();
-    let prefix = match of {
-        Wanted::All => Vec::new(),
-        Wanted::One(feed) => feed_bytes(feed).to_vec(),
-    };
-    for pair in tree.scan(prefix) {
+    for pair in tree.scan(prefix(of)) {
         let (key, bytes) = pair?;
         if let Some(feed) = feed_of(&key) {
             records.insert(feed, codec::decode(&bytes));
         }
     }
     Ok(records)
+}
+
+/// Returns the prefix of the keys of the wanted records.
+fn prefix(of: Wanted) -> Vec<u8> {
+    match of {
+        Wanted::All => Vec::new(),
+        Wanted::One(feed) => feed_bytes(feed).to_vec(),
+    }
+}
+
+/// Reads the records of a table. Sends batches of them to another thread, and decodes those that it has no time for.
+fn shared_records<T: DeserializeOwned>(
+    tree: &Table,
+    of: Wanted,
+    sender: &Sender<Vec<Pair>>,
+) -> Result<FeedRecords<T>, StoreError> {
+    let (mut records, mut unread) = (BTreeMap::new(), tree.scan(prefix(of)));
+    loop {
+        let pairs = unread.by_ref().take(BATCH).collect::<Result<Vec<_>, StoreError>>()?;
+        if pairs.is_empty() {
+            return Ok(records);
+        }
+        if let Err(unsent) = sender.try_send(pairs) {
+            decode_into(&mut records, unsent.into_inner());
+        }
+    }
+}
+
+fn decode_into<T: DeserializeOwned>(records: &mut FeedRecords<T>, pairs: Vec<Pair>) {
+    for (key, bytes) in pairs {
+        if let Some(feed) = feed_of(&key) {
+            records.insert(feed, codec::decode(&bytes));
+        }
+    }
 }
 
 /// Removes and returns the record of a feed. Returns the default value if there is none or it is damaged.

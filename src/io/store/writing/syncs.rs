@@ -166,6 +166,13 @@ const fn with_marks(flags: Flags, before: Marks, after: Marks) -> Flags {
     if after.is_read == before.is_read { starred } else { starred.with(Flag::Read, after.is_read) }
 }
 
+/// Returns the marks that differ, with their new values.
+fn differing_marks(before: Marks, after: Marks) -> impl Iterator<Item = (Flag, bool)> {
+    let read = (Flag::Read, before.is_read, after.is_read);
+    let all = [read, (Flag::Starred, before.is_starred, after.is_starred)];
+    all.into_iter().filter(|(_, before, after)| before != after).map(|(flag, _, new)| (flag, new))
+}
+
 impl Store {
     /// Returns the last synced state of a feed of an account, with the present marks of its entries.
     pub fn synced(
@@ -309,15 +316,8 @@ impl Store {
             if after != row.flags {
                 merged.counters.shift(Some(row.flags), Some(after));
                 flags.insert(item.0, after);
-                let key = EntryKey { feed, seq: item.0 };
-                let (before, after) = (before.local, known.local);
-                for (flag, before, after) in [
-                    (Flag::Read, before.is_read, after.is_read),
-                    (Flag::Starred, before.is_starred, after.is_starred),
-                ] {
-                    if before != after {
-                        changed.entry((flag, after)).or_default().push(key);
-                    }
+                for mark in differing_marks(before.local, known.local) {
+                    changed.entry(mark).or_default().push(EntryKey { feed, seq: item.0 });
                 }
             }
             *item = SyncedItem::new(item.0, known);

@@ -311,9 +311,15 @@ impl WindowSigns {
 
     /// Decodes bytes written by the implementation of [`Serialize`].
     fn from_bytes(bytes: &[u8]) -> Self {
-        let (signs, _) = bytes.as_chunks::<4>();
-        let signs: Vec<Sign> = signs.iter().map(|sign| Sign::from_le_bytes(*sign)).collect();
-        Self(signs.as_chunks::<SIGNS>().0.into())
+        let (entries, _) = bytes.as_chunks::<{ SIGNS * size_of::<Sign>() }>();
+        let signs_of = |entry: &[u8; SIGNS * size_of::<Sign>()]| {
+            let mut signs = [0; SIGNS];
+            for (sign, bytes) in signs.iter_mut().zip(entry.as_chunks().0) {
+                *sign = Sign::from_le_bytes(*bytes);
+            }
+            signs
+        };
+        Self(entries.iter().map(signs_of).collect())
     }
 }
 
