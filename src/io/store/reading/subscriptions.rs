@@ -94,8 +94,8 @@ impl Store {
         thread::scope(|scope| {
             // The histories are the largest records. A second thread reads them, and this one helps when it has the rest.
             let (sender, unread) = crossbeam_channel::bounded(BATCHES);
-            let helper = move || catch_sled_panic(|| shared_records(&self.history, of, &sender));
-            let helper = scope.spawn(helper);
+            let read = move || catch_sled_panic(|| shared_records(&self.history, of, &sender));
+            let other = scope.spawn(read);
             let feeds = records::<SubscriptionRecord>(&self.feeds, of)?;
             let mut states = records::<Box<FeedState>>(&self.state, of)?;
             let mut times = records::<PollTimes>(&self.times, of)?;
@@ -103,7 +103,7 @@ impl Store {
             let died = |_| Err(StoreError::Corrupted("they cannot be read".into()));
             let mut histories: FeedRecords<HistoryRecord> = BTreeMap::new();
             unread.iter().for_each(|pairs| decode_into(&mut histories, pairs));
-            histories.extend(helper.join().unwrap_or_else(died)?);
+            histories.extend(other.join().unwrap_or_else(died)?);
             let mut loaded = LoadedSubscriptions::default();
             for (feed, record) in feeds {
                 let (state, times) = (states.remove(&feed), times.remove(&feed));
