@@ -3,8 +3,8 @@
 //! `src/db.c`, of the migrations of news-flash 4.0, of Liferea's `src/db.c` and of RSS Guard's `db_init.sql`.
 
 use backissue_core::other_readers::databases;
+use backissue_core::other_readers::databases::read;
 use backissue_core::other_readers::library::Library;
-use backissue_core::other_readers::recognise::read;
 use backissue_core::other_readers::sqlite::{SqlValue, Sqlite};
 
 const CACHE: &[u8] = include_bytes!("../fixtures/newsboat-cache.db");

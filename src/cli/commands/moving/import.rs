@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use backissue_core::feed::address::without_logins;
 use backissue_core::feed::opml::{read_list, titled_in};
 use backissue_core::feed::text::counted_words;
+use backissue_core::other_readers::databases;
 use backissue_core::other_readers::elsewhere::KnownEntries;
 use backissue_core::other_readers::library::{Library, MovedFilter};
 use backissue_core::other_readers::newsboat_config::{NewsboatConfig, read_config};
 use backissue_core::other_readers::sqlite::{Sqlite, is_interrupted, with_log};
-use backissue_core::other_readers::{databases, recognise};
 use clap::ValueEnum as _;
 use etcetera::{BaseStrategy, choose_base_strategy};
 
@@ -199,7 +199,7 @@ fn read_file(
 ) -> Result<Source, Failure> {
     let shown = path.display().to_string();
     let bytes = read_database(context, path)?;
-    if let Some(library) = recognise::read(&bytes).map_err(|why| cannot(&shown, &why))? {
+    if let Some(library) = databases::read(&bytes).map_err(|why| cannot(&shown, &why))? {
         return Ok(Source { library, is_reader: true });
     }
     let titled = match reader {

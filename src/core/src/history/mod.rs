@@ -35,7 +35,6 @@
 //! `page_arrived` and `page_merged`.
 
 pub mod address;
-mod chain;
 pub mod completeness;
 pub mod edits;
 pub mod gap;

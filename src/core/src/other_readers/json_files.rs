@@ -7,10 +7,8 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::build::some;
-use super::channels;
 use super::elsewhere::ElsewhereEntry;
-use super::library::Library;
+use super::library::{self, Library, some};
 use crate::feed::opml::subscription_list::OpmlFlaw;
 use crate::feed::{Entry, Origin, parse};
 
@@ -81,7 +79,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Library> {
         return Some(read_stream(&stream));
     }
     if let Ok(file) = serde_json::from_slice(bytes) {
-        return Some(channels::read_newpipe(&file));
+        return Some(library::read_newpipe(&file));
     }
     serde_json::from_slice::<Feedr>(bytes).ok().map(|feedr| read_feedr(&feedr))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::build::some;
 use super::elsewhere::ElsewhereEntry;
 use super::library::Library;
+use super::library::some;
 use crate::InputFlaw;
 use crate::feed::opml::subscription_list::{
     BadOutline, OpmlFeed, OpmlFlaw, is_setting_name, normal_tags,

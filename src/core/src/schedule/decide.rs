@@ -17,10 +17,10 @@ use super::holds::bans::{Exit, SkipWindows, Skips};
 use super::holds::floors::{FloorInputs, at_rest, floors, never};
 use super::interval::rules::{rule_mask, rule_words};
 use super::limits::RULES_MAX;
+use super::limits::{instant, not_later, seconds};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::{Bounds, IntervalBound, recommend};
 use super::target_time::{TargetTime, find_target, jittered, share, usable, width};
-use super::times::{instant, not_later, seconds};
 use crate::feed::{Flaw, Zone};
 use crate::words::duration_words;
 

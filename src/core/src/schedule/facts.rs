@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 use super::learning::LearnedPlan;
+use super::limits::seconds;
 use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, Pace};
-use super::times::seconds;
 use crate::feed::hints::is_default;
 use crate::feed::{Hints, IntervalRule};
 
@@ -281,7 +281,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::times::instant;
+    use super::super::limits::instant;
     use super::*;
 
     #[test]

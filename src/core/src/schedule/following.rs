@@ -8,10 +8,10 @@ use super::facts::Facts;
 use super::holds::floors::at_rest;
 use super::interval::rules::RuleTable;
 use super::interval::segments::{IntervalWalk, Rhythm};
+use super::limits::HOURS;
 use super::limits::{FOLLOWING_MAX, Pace};
 use super::plan::Plan;
 use super::recommend::{Bounds, RecommendedCourse, recommend};
-use super::times::HOURS;
 
 /// Returns the next `count` plans (at most 1000), assuming that each poll happens as planned and gets the same
 /// response as the last one: same hints, same cache lifetime. Stops after a plan that never polls.
@@ -123,8 +123,8 @@ pub fn places_polls(facts: &Facts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::facts::{FeedStatus, ScheduleSettings};
+    use super::super::limits::instant;
     use super::super::plan::SettledBy;
-    use super::super::times::instant;
     use super::*;
     use crate::schedule::holds::cache::{CacheState, TimingHeaders};
 

@@ -20,7 +20,6 @@ mod recommend;
 #[cfg(test)]
 mod specimens;
 mod target_time;
-mod times;
 mod timetable;
 
 pub use crate::schedule::explain::sentence::{

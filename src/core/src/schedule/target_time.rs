@@ -9,10 +9,10 @@ use siphasher::sip::SipHasher13;
 use super::interval::rules::RuleTable;
 use super::interval::segments::{Rhythm, next_update};
 use super::interval::slots::next_slot;
+use super::limits::seconds;
 use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
 use super::plan::PlanKind;
 use super::recommend::{Bounds, IntervalBound, IntervalSource, Recommendation, RecommendedCourse};
-use super::times::seconds;
 
 /// The time that the publisher and the user prefer for the next poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,7 +209,7 @@ pub(super) fn jittered(target: &TargetTime, bounds: Bounds, last: i64, u: f64) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::times::instant;
+    use super::super::limits::instant;
     use super::*;
 
     #[test]

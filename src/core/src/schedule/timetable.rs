@@ -70,7 +70,7 @@ impl<K: Ord + Clone> Timetable<K> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::times::instant;
+    use super::super::limits::instant;
     use super::*;
 
     #[test]

@@ -6,13 +6,11 @@
 
 mod condition;
 mod fields;
-mod inside_links;
 mod marks;
 mod matching;
 mod newsboat;
 mod parse_query;
 mod same_article;
-mod text_length;
 mod text_test;
 mod words;
 
@@ -21,12 +19,12 @@ pub use condition::{
     RowTest, Subject, When,
 };
 pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};
-pub use inside_links::{FoldedEntries, LinksInside, fold_entries, links_inside};
 pub use marks::{Marks, Snippet};
 pub use matching::{KnownNames, Matching};
 pub use newsboat::translate_newsboat;
 pub use parse_query::{COLOURS_MAX, Query, field_query, parse, row_query};
+pub use same_article::{FoldedEntries, LinksInside, fold_entries, links_inside};
 pub use same_article::{NEAR_SECONDS, SameArticles, article_address};
-pub use text_length::{LengthLimit, TextLength};
 pub use text_test::{Attachment, EntryTexts, Term, TextField, TextTest};
+pub use text_test::{LengthLimit, TextLength};
 pub use words::{ScannedWord, WordScanner, folded};

@@ -4,8 +4,8 @@ use chrono::{
     DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc,
 };
 
-use super::names::{Meanings, Sense};
 use super::tokens::{self, DateToken};
+use super::tokens::{Meanings, Sense};
 
 /// A time of day.
 #[derive(Clone, Copy, Default)]

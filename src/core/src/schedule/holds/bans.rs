@@ -4,9 +4,9 @@ use crate::feed::{DayOfWeek, Hints};
 use crate::schedule::facts::Facts;
 use crate::schedule::interval::rules::rule_mask;
 use crate::schedule::limits::{DAY, HOUR};
+use crate::schedule::limits::{HOURS, WeekMask, hour_of_week, next_hour};
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::is_boilerplate;
-use crate::schedule::times::{HOURS, WeekMask, hour_of_week, next_hour};
 
 /// Skip windows in force. At least one hour of the week is open.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +142,7 @@ impl Exit {
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::bans::*;
-    use crate::schedule::times::{instant, seconds};
+    use crate::schedule::limits::{instant, seconds};
 
     fn at(text: &str) -> i64 {
         seconds(text.parse().expect("an instant"))

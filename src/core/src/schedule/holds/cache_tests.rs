@@ -1,7 +1,7 @@
 //! Table-driven tests for cache headers.
 
 use super::*;
-use crate::schedule::times::instant;
+use crate::schedule::limits::instant;
 
 /// 2026-03-02T10:00:00Z.
 const TEN: i64 = 1_772_445_600;

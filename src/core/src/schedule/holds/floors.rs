@@ -9,10 +9,10 @@ use crate::schedule::facts::{Facts, FeedStatus, PollFailure};
 use crate::schedule::limits::{
     BACK_OFF_BASE_SECONDS, BACK_OFF_CAP_SECONDS, COOL_DOWN_SECONDS, DAY, DEAD_SECONDS, HOUR,
 };
+use crate::schedule::limits::{instant, not_later, seconds, seconds_up};
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 use crate::schedule::recommend::{Bounds, Recommendation};
 use crate::schedule::target_time::{find_target, share};
-use crate::schedule::times::{instant, not_later, seconds, seconds_up};
 
 /// A time before which no automatic poll happens, with its cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

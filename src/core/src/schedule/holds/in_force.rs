@@ -6,9 +6,9 @@ use super::bans::Skips;
 use super::floors::{Cause, Floor, FloorInputs, floors};
 use crate::schedule::explain::explanation::floor_step;
 use crate::schedule::facts::Facts;
+use crate::schedule::limits::{HOURS, instant, not_later, seconds};
 use crate::schedule::recommend::{Bounds, recommend};
 use crate::schedule::target_time::usable;
-use crate::schedule::times::{HOURS, instant, not_later, seconds};
 
 /// A time before which no automatic poll happens.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
 use crate::feed::dates::date::parse_date;
 use crate::feed::hints::is_default;
 use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
-use crate::schedule::times::seconds;
+use crate::schedule::limits::seconds;
 
 /// A wait imposed by a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -292,7 +292,7 @@ impl WaitHeader {
 #[cfg(test)]
 mod tests {
     use crate::schedule::holds::retry_after::*;
-    use crate::schedule::times::instant;
+    use crate::schedule::limits::instant;
 
     /// 2026-03-02T10:00:00Z.
     const TEN: i64 = 1_772_445_600;
@@ -346,7 +346,7 @@ mod tests {
 #[cfg(test)]
 mod rate_limits_tests {
     use super::*;
-    use crate::schedule::times::instant;
+    use crate::schedule::limits::instant;
 
     /// 2026-03-02T10:00:00Z by the clock of the reader; the clock of the server is a minute ahead.
     const TEN: i64 = 1_772_445_600;

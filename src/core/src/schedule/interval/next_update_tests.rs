@@ -7,10 +7,10 @@ use crate::feed::IntervalRule;
 use crate::schedule::decide::decide_time;
 use crate::schedule::facts::Facts;
 use crate::schedule::limits::Pace;
+use crate::schedule::limits::{instant, seconds};
 use crate::schedule::plan::{Decision, PlanKind};
 use crate::schedule::recommend::Bounds;
 use crate::schedule::specimens::*;
-use crate::schedule::times::{instant, seconds};
 
 type Row = (&'static str, i64, Option<i64>, &'static str, PlanKind, u32);
 

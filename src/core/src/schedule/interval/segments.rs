@@ -20,9 +20,9 @@ use chrono::{DateTime, Utc};
 use super::rules::{RuleTable, TableZone, ZoneClock};
 use crate::schedule::facts::Facts;
 use crate::schedule::limits::{HORIZON_SECONDS, HOUR};
+use crate::schedule::limits::{HOURS, hour_of_week, next_hour, seconds};
 use crate::schedule::plan::PlanKind;
 use crate::schedule::recommend::{Bounds, RecommendedCourse, recommend};
-use crate::schedule::times::{HOURS, hour_of_week, next_hour, seconds};
 
 /// A rule table with the user's pace and bounds, and an interval for hours that no rule covers.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::super::times::hour_of_week;
+use super::super::limits::hour_of_week;
 use super::learned_plan::LearnedPlan;
 use super::publications::{Publications, minute};
 use super::week_bins::real;
@@ -254,7 +254,7 @@ mod tests {
     use super::super::learned_plan::{LearnTerms, PRICE_MINUTES, learn};
     use super::super::week_bins::DAY_MINUTES;
     use super::*;
-    use crate::schedule::times::instant;
+    use crate::schedule::limits::instant;
 
     /// 2026-03-02T00:00:00Z, a Monday.
     const MONDAY: i64 = 1_772_409_600 / 60;

@@ -323,7 +323,7 @@ impl LearnedPlan {
     pub fn times_mean(&self, at: DateTime<Utc>) -> f64 {
         let hours = &self.rhythm.hours;
         let local = minute(at) * 60 + self.clock.offset(minute(at) * 60) - 1800;
-        let hour = usize::from(super::super::times::hour_of_week(local));
+        let hour = usize::from(super::super::limits::hour_of_week(local));
         let mean = hours.iter().sum::<f64>() / real(i64::try_from(hours.len()).unwrap_or(1));
         hours.get(hour).copied().unwrap_or(0.0) / mean.max(1e-9)
     }

@@ -10,7 +10,7 @@ use super::super::super::{
 use super::super::clocks::PublicationClock;
 use super::super::publications::{Fetch, Stamp, WINDOW_MINUTES};
 use super::*;
-use crate::schedule::times::{instant, seconds};
+use crate::schedule::limits::{instant, seconds};
 
 /// 2026-03-02T00:00:00Z, a Monday, in minutes.
 const MONDAY: i64 = 1_772_409_600 / 60;

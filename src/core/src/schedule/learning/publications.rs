@@ -5,7 +5,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::super::times::seconds;
+use super::super::limits::seconds;
 use super::week_bins::{DAY_MINUTES, WEEK_MINUTES};
 use crate::feed::{Entry, Zone};
 

@@ -1,7 +1,7 @@
 //! Tests for the minutes at which entries are assumed to have appeared, the limits on stored publications, and extreme histories.
 
 use super::*;
-use crate::schedule::times::instant;
+use crate::schedule::limits::instant;
 
 /// 2026-03-02T10:00:00Z, a Monday, in minutes.
 const TEN: i64 = 1_772_445_600 / 60;
