@@ -24,7 +24,7 @@ use backissue::io::devices::device_file::DeviceFile;
 use backissue::io::loop_handle::LoopHandle;
 use backissue::io::publisher::server::PublisherRequest;
 use backissue::io::runtime::Runtime;
-use backissue::io::store::{Store, Wanted};
+use backissue::io::store::{FeedsWanted, Store};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -169,7 +169,7 @@ fn main() {
     let server = DeviceServer::new(file, folder.path().to_owned(), settings.serve.clone());
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     tokio.block_on(async {
-        let mut runtime = Runtime::headless(store, settings, Wanted::All).unwrap();
+        let mut runtime = Runtime::headless(store, settings, FeedsWanted::All).unwrap();
         runtime.program.engine.polls_by_itself = false;
         let handle = runtime.handle();
         server.has_store(Some(handle.clone()));

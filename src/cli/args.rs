@@ -10,7 +10,7 @@ use super::args_changes::{
     LabelArgs, MarkArgs, MoveArgs, OpenArgs, SetArgs, UnreadArgs, YesArgs,
 };
 use super::args_publish::{DeviceArgs, PublishArgs, ServeArgs, SimulateArgs};
-use crate::io::devices::port::read_address;
+use crate::io::devices::front::read_address;
 
 /// A terminal feed reader that checks each feed when its publisher recommends, fills gaps from archives, and shows why.
 ///

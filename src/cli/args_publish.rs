@@ -9,7 +9,7 @@ use backissue_core::simulate::PollPolicy;
 use backissue_core::{InputFlaw, flaw};
 use clap::Parser as _;
 
-use crate::io::devices::port::read_address;
+use crate::io::devices::front::read_address;
 use crate::io::paths::expand_home;
 
 /// The arguments of `backissue publish`.

@@ -27,7 +27,7 @@ use crate::io::panics::catch_fault;
 use crate::io::runtime::{Program, Runtime};
 use crate::io::signals::Stops;
 use crate::io::store::{
-    SessionLength, Store, StoreError, Wanted, find_lock, is_data_folder, own_socket,
+    FeedsWanted, SessionLength, Store, StoreError, find_lock, is_data_folder, own_socket,
 };
 use crate::io::system::system_words;
 use crate::io::{clock, console};
@@ -176,7 +176,7 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
             runtime.prepare_network()?;
         }
         // The commands of other processes may need the subscriptions that were not loaded, so they wait until this one ends.
-        let listener = (wanted == Wanted::All).then(|| listen(&runtime, OwnerKind::Command));
+        let listener = (wanted == FeedsWanted::All).then(|| listen(&runtime, OwnerKind::Command));
         let listener = listener.and_then(Result::ok);
         let handle = runtime.handle();
         let cancelled = handle.clone();
@@ -224,9 +224,9 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
 }
 
 /// Returns the subscriptions that a command needs. One that only shows an entry starts sooner with one of 10,000.
-fn wanted(command: &CliCommand) -> Wanted {
-    let CliCommand::Show(args) = command else { return Wanted::All };
-    args.entry.parse().map_or(Wanted::All, |key: EntryKey| Wanted::One(key.feed))
+fn wanted(command: &CliCommand) -> FeedsWanted {
+    let CliCommand::Show(args) = command else { return FeedsWanted::All };
+    args.entry.parse().map_or(FeedsWanted::All, |key: EntryKey| FeedsWanted::One(key.feed))
 }
 
 /// Checks whether a command uses the network.

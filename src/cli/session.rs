@@ -26,7 +26,7 @@ use crate::io::log::{self, LogFile, ToldTo, Untold};
 use crate::io::owner::client::wait_for_close;
 use crate::io::runtime::{Headless, Program, Runtime, StartError};
 use crate::io::signals::Stops;
-use crate::io::store::{SessionLength, Store, StoreError, Wanted, backup_is_due};
+use crate::io::store::{FeedsWanted, SessionLength, Store, StoreError, backup_is_due};
 use crate::io::system::system_words;
 use crate::io::{clock, console};
 use crate::ui::app::App;
@@ -231,7 +231,7 @@ fn run_interruptibly<T: Send + 'static>(
 pub(super) fn quiet_on(
     options: &Options,
     store: Store,
-    wanted: Wanted,
+    wanted: FeedsWanted,
 ) -> Result<Runtime<Headless>, Failure> {
     let settings = read_settings(options)?;
     let mut runtime = Runtime::headless(store, settings, wanted)?;

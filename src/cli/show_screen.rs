@@ -19,8 +19,8 @@ use crate::io::store::Store;
 use crate::io::system::system_words;
 use crate::io::terminal::Terminal;
 use crate::ui::app::App;
-use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::Code;
+use crate::ui::update::ScreenInput;
 
 /// Maximum wait at exit for responses to network requests that were already sent.
 const ANSWERS_TIME: Duration = Duration::from_secs(1);

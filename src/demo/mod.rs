@@ -4,7 +4,6 @@
 //! [`crate::io::publisher::server`] does.
 
 mod catalogue;
-mod older;
 mod site;
 mod template;
 

@@ -1,6 +1,8 @@
 //! The web site of the demo: the response of each address at each point in time, and its pages: the front page, one page per feed,
-//! and one per entry.
+//! and one per entry. The numbered pages of the kitchen's diary, which its feed does not link to, are as in `WordPress`: six pages
+//! of ten older entries.
 
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
@@ -10,7 +12,6 @@ use feed_rs::model::{Entry, Feed, Text};
 use super::catalogue::{
     Access, DOCUMENTS, DemoOffer, DemoValidators, Document, ENCLOSED, MOVED, OFFERS, RSS,
 };
-use super::older;
 use super::template::{Edition, Expansion, TemplateContext, expand};
 use super::{accepts_gzip, gzip, names};
 
@@ -95,7 +96,7 @@ impl DemoSite {
             moved
         } else if let Some((_, kind, bytes)) = ENCLOSED.iter().find(|(at, ..)| *at == address) {
             plain(200, kind, bytes.to_vec())
-        } else if let Some(page) = older::page(&address) {
+        } else if let Some(page) = page(&address) {
             plain(200, RSS, expand(&page, stage, Edition::Feed).text)
         } else if let Some(html) = at(&address, stage) {
             plain(200, HTML, html)
@@ -315,6 +316,60 @@ fn html(title: &str, head: &str, body: &str) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Address of the pages, before their numbers. The feed itself is page 1.
+const PAGES: &str = "/kitchen/feed.xml?paged=";
+const LAST_PAGE: usize = 7;
+const PER_PAGE: usize = 10;
+/// Age of the newest entry of page 2, and time between two entries, in days.
+const AGE: (usize, usize) = (70, 7);
+const DISHES: [&str; 10] = [
+    "Barley broth",
+    "Pickled beans",
+    "A pie of leeks",
+    "Oatcakes",
+    "Smoked eel",
+    "Baked apples",
+    "Split peas",
+    "Nettle soup",
+    "Potted cheese",
+    "Plum jam",
+];
+const NOTES: [&str; 6] = [
+    "for a wet night",
+    "with what was left",
+    "as my aunt made it",
+    "for twelve and a dog",
+    "on the small stove",
+    "and what I would change",
+];
+
+/// Returns the template of the page at an address, if there is one.
+pub(super) fn page(address: &str) -> Option<String> {
+    let number: usize = address.strip_prefix(PAGES)?.parse().ok()?;
+    if !(2..=LAST_PAGE).contains(&number) {
+        return None;
+    }
+    let mut items = String::new();
+    let first = (number - 2) * PER_PAGE;
+    for place in first..first + PER_PAGE {
+        let dish = DISHES.get(place % DISHES.len())?;
+        let note = NOTES.get(place / DISHES.len() % NOTES.len())?;
+        let days = AGE.0 + place * AGE.1;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            items,
+            "<item><title>{dish}, {note}</title><link>{{{{base}}}}/kitchen/old/{place}</link>\
+             <guid isPermaLink=\"false\">kitchen-old-{place}</guid><pubDate>{{{{ago:{days}d:rfc822}}}}</pubDate>\
+             <description>{dish}, {note}: the page has become hard to read, but the onions are legible.</description></item>"
+        );
+    }
+    Some(format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rss version=\"2.0\"><channel>\
+         <title>A Kitchen by the Locks</title><link>{{{{base}}}}/kitchen/</link>\
+         <generator>https://wordpress.org/?v=6.5</generator>\n{items}</channel></rss>\n"
+    ))
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 
 pub mod backfill;
 pub mod change;
-pub mod commands_under_way;
 pub mod downloads;
 pub mod entries;
 pub mod event_json;

@@ -8,7 +8,7 @@ use super::store::Texts;
 use super::system::system_words;
 use crate::engine::entries::entry_view::{EntryView, FeedOfEntry};
 use crate::engine::request::Input;
-use crate::ui::input::ScreenInput;
+use crate::ui::update::ScreenInput;
 use crate::view::panes::entry_lines;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::EntryKey;

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::{self, SleepWatch, ZoneWatch};
 use super::devices::DevicePort;
-use super::devices::port::read_address;
+use super::devices::front::read_address;
 use super::http::Http;
 use super::log::{log_effect, log_input};
 use super::loop_handle::{Host, LoopHandle, Visit, Watcher};
@@ -26,7 +26,7 @@ use super::performing::{Ending, Performer};
 use super::private_files::replace_private;
 use super::processes::run_command;
 use super::regular_files;
-use super::store::{LoadedSubscriptions, Store, StoreError, Wanted, mended_unseen};
+use super::store::{FeedsWanted, LoadedSubscriptions, Store, StoreError, mended_unseen};
 use crate::engine::entries::interest::Interest;
 use crate::engine::external::external_run::ExternalRun;
 use crate::engine::request::{Effect, Event, Input, NoticeLevel, Request};
@@ -36,11 +36,11 @@ use crate::engine::update::{self as engine_update, next_wake};
 use crate::io::system::{self, MemoryReturns, system_words};
 use crate::ui::app::App;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::input::{Reconfigured, ScreenInput};
 use crate::ui::reader::reading_position::due;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::state::feeds_pane::ScreenPlace;
 use crate::ui::update::update;
+use crate::ui::update::{Reconfigured, ScreenInput};
 
 /// Maximum number of inputs handled between two drawings of the screen.
 const INPUTS_A_FRAME: usize = 256;
@@ -101,14 +101,14 @@ pub fn load_engine(
     settings: Settings,
     now: DateTime<Utc>,
 ) -> Result<(Engine, Vec<String>), StoreError> {
-    store.guarded(|store| load_guarded(store, settings, now, Wanted::All))
+    store.guarded(|store| load_guarded(store, settings, now, FeedsWanted::All))
 }
 
 fn load_guarded(
     store: &mut Store,
     settings: Settings,
     now: DateTime<Utc>,
-    wanted: Wanted,
+    wanted: FeedsWanted,
 ) -> Result<(Engine, Vec<String>), StoreError> {
     let salt = store.salt(clock::chance())?;
     let LoadedSubscriptions { saved, unreadable } = store.load_subscriptions(wanted)?;
@@ -130,7 +130,7 @@ impl Runtime<Headless> {
     pub fn headless(
         mut store: Store,
         settings: Settings,
-        wanted: Wanted,
+        wanted: FeedsWanted,
     ) -> Result<Self, StartError> {
         let load = |store: &mut Store| load_guarded(store, settings, clock::precise_now(), wanted);
         let (engine, _) = store.guarded(load)?;

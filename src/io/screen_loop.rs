@@ -14,8 +14,8 @@ use crate::engine::external::external_run::ExternalRun;
 use crate::engine::request::Input;
 use crate::ui::app::App;
 use crate::ui::come_back;
-use crate::ui::input::ScreenInput;
 use crate::ui::settings::ImageProtocol;
+use crate::ui::update::ScreenInput;
 use crate::ui::update::{begin, measured};
 
 /// Minimum time between drawings caused by background changes while the terminal is unfocused.

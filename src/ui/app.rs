@@ -1,4 +1,5 @@
 //! The application state: the engine, and the state of the screen: which pane has the focus, what is selected, and what is open.
+//! Also what the commands of the screen work with: that state, the time, and a list of the effects that they start.
 
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::timeline::MonthCounts;
@@ -6,6 +7,7 @@ use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::search::Marks;
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::effect::{ScreenEffect, ask_store};
 use super::keys::key::Key;
 use super::keys::key_bindings::Sentence;
 use super::overlays::prompt::Prompt;
@@ -19,15 +21,16 @@ use super::state::pending::{AskedPolls, Counted, RunningSequence, TypedAhead, Wa
 use super::state::reader::{CountedReading, Find, Pictures, ReadAhead, ReadLater, Reader, Search};
 use super::theme::colours::Appearance;
 use crate::engine::entries::entry_view::ReadingPosition;
-use crate::engine::entries::rows::{RowOrder, Show};
+use crate::engine::entries::rows::{RowOrder, RowsWanted, Show};
 use crate::engine::poll::poll_stage::PollStage;
 use crate::engine::state::Engine;
+use crate::engine::store_work::Job;
 
 /// The engine together with the state of the screen.
 #[derive(Debug, Clone)]
 pub struct App {
     /// The part of the program that does not depend on the screen. Its state changes only through requests and inputs; see
-    /// [`Cx::ask`](super::cx::Cx::ask).
+    /// [`Cx::ask`](super::app::Cx::ask).
     pub engine: Engine,
     /// The state of the screen.
     pub ui: Ui,
@@ -418,4 +421,58 @@ impl Ui {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tour {
     pub(super) step: usize,
+}
+
+/// The context of a command.
+#[derive(Debug)]
+pub struct Cx<'a> {
+    /// The screen and the engine.
+    pub app: &'a mut App,
+    /// The time of the input.
+    pub now: DateTime<Utc>,
+    /// The effects to perform, in order.
+    pub out: Vec<ScreenEffect>,
+}
+
+impl<'a> Cx<'a> {
+    /// Creates a context without effects.
+    pub const fn new(app: &'a mut App, now: DateTime<Utc>) -> Self {
+        Self { app, now, out: Vec::new() }
+    }
+
+    /// Runs `does` in a context, and returns the effects that it started.
+    pub fn run(
+        app: &'a mut App,
+        now: DateTime<Utc>,
+        does: impl FnOnce(&mut Self),
+    ) -> Vec<ScreenEffect> {
+        let mut cx = Self::new(app, now);
+        does(&mut cx);
+        cx.out
+    }
+
+    /// Requests rows of a list from the store.
+    pub fn read_rows(&mut self, wanted: RowsWanted) {
+        self.out.push(ask_store(Job::ReadRows(wanted)));
+    }
+
+    /// Shows a message in the status line.
+    pub fn say(&mut self, text: impl Sentence) {
+        self.app.ui.say(self.now, text);
+    }
+
+    /// Shows a message about a change in the status line, with the key that undoes the change.
+    pub fn say_undoable(&mut self, text: impl Sentence) {
+        self.app.ui.say_undoable(self.now, text);
+    }
+
+    /// Reports a problem in the status line.
+    pub fn complain(&mut self, text: impl Sentence) {
+        self.app.ui.complain(self.now, text);
+    }
+
+    /// Shows the result of an earlier request in the status line.
+    pub fn answer(&mut self, text: impl Sentence) {
+        self.app.ui.answer(self.now, text);
+    }
 }

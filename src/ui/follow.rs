@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use backissue_core::InputFlaw;
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 
+use super::app::Cx;
 use super::app::{App, Ui};
-use super::cx::Cx;
 use super::effect::{ScreenEffect, ask_store};
 use super::panes::{feeds_pane, load_rows, search_pane};
 use super::reader::{count_reading, full_text};

@@ -10,10 +10,8 @@
 pub mod actions;
 pub mod app;
 pub mod come_back;
-pub mod cx;
 pub mod effect;
 pub mod follow;
-pub mod input;
 pub mod keys;
 pub mod overlays;
 pub mod panes;

@@ -1,31 +1,39 @@
-//! The single entry point of the screen: a function that takes an input and the current time, and returns effects.
+//! The single entry point of the screen: a function that takes an input, which is anything that can happen on a screen, and the
+//! current time, and returns effects.
 //!
 //! If a key is typed before the screen shows what an earlier key opened, it waits, so that it acts on what the user expects. This
 //! also applies if several keys arrive at once over a slow connection. When the configuration file has changed, the new settings
 //! are applied.
 
+use backissue_core::InputFlaw;
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::actions::{feeds, run_own, serving, timeline};
-use super::app::{App, Ui};
+use super::app::{App, Cx, Ui};
 use super::come_back;
-use super::cx::Cx;
-use super::effect::ScreenEffect;
-use super::input::{Reconfigured, ScreenInput};
-use super::keys::commands::Command;
+use super::effect::{RenderedEntry, ScreenEffect};
+use super::keys::command_table::Command;
+use super::keys::key::Key;
 use super::keys::key_bindings::Meaning;
 use super::keys::key_input::{self, run_command};
 use super::keys::mouse;
+use super::keys::mouse::Mouse;
 use super::overlays::{accounts, filter_dialog, hour_selection, list_panel, plan_pane, table};
 use super::panes::{feeds_pane, load_rows, search_pane, tour};
 use super::reader::{count_reading, lay_out, open_entry, open_pages, reading_position};
+use super::settings::ScreenSettings;
 use super::state::feeds_pane::FeedsRow;
 use super::state::layout::{Pane, Viewport};
-use super::state::pending::Typed;
+use super::state::pending::{ImportedList, Typed};
+use super::state::reader::PictureAnswer;
 use super::theme::choose_theme;
+use super::theme::colours::Appearance;
+use super::theme::graphics::Graphics;
+use crate::engine::entries::filter_work::FilterPreview;
 use crate::engine::external::external_run::RunPurpose;
-use crate::engine::request::Input;
+use crate::engine::request::{Input, Request};
+use crate::engine::settings::Settings;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
 
 /// Updates the screen and the engine for an input, and for the keys that waited for it. Returns the effects to perform.
@@ -380,4 +388,85 @@ pub fn tell_notes(app: &mut App, now: DateTime<Utc>, read: &str, notes: &[String
             app.ui.complain(now, text);
         }
     }
+}
+
+/// An input of the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScreenInput {
+    /// An input that is passed to the engine.
+    Engine(Input),
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted.
+    Pasted(String),
+    /// The mouse was clicked or its wheel was turned.
+    Mouse(Mouse),
+    /// The terminal was resized to the given numbers of columns and rows.
+    Resized(u16, u16),
+    /// The terminal window gained (`true`) or lost the focus.
+    Focused(bool),
+    /// The terminal reported its background colour, which is light (`true`) or dark.
+    Ground(bool),
+    /// The user wants to suspend the program, as with Ctrl-z in a shell.
+    Suspend,
+    /// The program was resumed. The terminal now has the given numbers of columns and rows.
+    Continued(u16, u16),
+    /// The program cannot be suspended, because no shell started it and could resume it.
+    NoShell,
+    /// The text of an entry was laid out as lines.
+    Rendered(Box<RenderedEntry>),
+    /// A picture was looked up in the cache or drawn, or this failed.
+    Picture(Box<PictureAnswer>),
+    /// The protocol and cell size that the terminal uses for pictures were detected.
+    Graphics(Graphics),
+    /// The entries that a filter matches were found. The number identifies the preview that requested them.
+    FilterPreviewed(u64, Box<FilterPreview>),
+    /// A completion was found for a path that the user was typing.
+    PathCompleted {
+        /// The path as it was when the completion was requested. If it has changed since, the completion is ignored.
+        typed: String,
+        /// The completed path.
+        completed: String,
+    },
+    /// A text was copied, or the list of subscriptions or entries were written to a file. The text is a message for the user.
+    Told(String),
+    /// An account was added, or could not be added. The value is the name of the account, or a sentence with the reason.
+    AccountAdded(Result<String, InputFlaw>),
+    /// The address at which devices are served has changed, or could not be changed. The values are the current address, and the
+    /// result of the request as a sentence.
+    Serving(Option<String>, Result<String, InputFlaw>),
+    /// A list of subscriptions was read from a file and can be imported.
+    ListRead(Box<ImportedList>),
+    /// The configuration file was saved and read again.
+    Reconfigured(Box<Reconfigured>),
+}
+
+impl From<Input> for ScreenInput {
+    fn from(input: Input) -> Self {
+        Self::Engine(input)
+    }
+}
+
+impl From<Request> for ScreenInput {
+    fn from(request: Request) -> Self {
+        Self::Engine(Input::Request(request))
+    }
+}
+
+/// The result of reading the configuration again.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reconfigured {
+    /// The configuration is valid and can be applied.
+    Read {
+        /// New settings of the engine.
+        settings: Box<Settings>,
+        /// New settings of the screen.
+        screen: Box<ScreenSettings>,
+        /// Theme, colours and other display properties that result from the new settings.
+        appearance: Box<Appearance>,
+        /// Warnings about harmless mistakes in the file, each as a sentence.
+        notes: Vec<String>,
+    },
+    /// The configuration is invalid and is not applied. The text is a sentence that explains the error.
+    Wrong(String),
 }

@@ -34,7 +34,7 @@ use crate::io::performing::Ending;
 use crate::io::private_files::replace_private;
 use crate::io::processes::run_command;
 use crate::io::runtime::Runtime;
-use crate::io::store::{SessionLength, Store, StoreError, Wanted};
+use crate::io::store::{FeedsWanted, SessionLength, Store, StoreError};
 use crate::io::system::system_words;
 
 /// Interval between checks for store maintenance.
@@ -160,7 +160,7 @@ fn poll(
         None => session::open_store(options)?,
     };
     block_on(async {
-        let mut runtime = Runtime::headless(store, configured.settings, Wanted::All)?;
+        let mut runtime = Runtime::headless(store, configured.settings, FeedsWanted::All)?;
         runtime.prepare_network()?;
         session::follow_configuration(&runtime, options, configured.screen.theme);
         runtime.program.engine.offline = options.offline;

@@ -12,7 +12,7 @@ use crate::engine::request::Request;
 use crate::io::accounts::server::NO_FOLDER;
 use crate::io::clock;
 use crate::io::devices::device_file::DeviceFile;
-use crate::io::devices::dispatch;
+use crate::io::devices::front;
 use crate::io::devices::replies::{DeviceCall, seen_words};
 use crate::io::system::system_words;
 
@@ -40,7 +40,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &DeviceArgs) -> Result
             context.put(&format!("'{}' can sync no longer; what it changed stays", device.name));
         }
         DeviceAction::Undo(device) => {
-            let undone = dispatch::undo(context.handle(), &device.name).map_err(Failure::new)?;
+            let undone = front::undo(context.handle(), &device.name).map_err(Failure::new)?;
             let Some(words) = undone else {
                 context.tell("nothing to take back");
                 return Ok(Done::All);
@@ -112,7 +112,7 @@ fn answer(context: &CommandContext) -> Result<(), Failure> {
     let bytes = bytes.map_err(|error| Failure::new(system_words(&error)))?;
     let call: DeviceCall = serde_json::from_slice(&bytes)
         .map_err(|_| Failure::new("that is no request of a device"))?;
-    let reply = dispatch::reply(context.handle(), &call)?;
+    let reply = front::reply(context.handle(), &call)?;
     context.put(&serde_json::to_string(&reply).unwrap_or_default());
     Ok(())
 }

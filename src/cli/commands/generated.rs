@@ -15,7 +15,7 @@ use crate::io::console;
 use crate::io::named_files::{self, FileKind, NamedFile};
 use crate::io::processes::run_command::program;
 use crate::io::system::system_words;
-use crate::ui::keys::commands::{COMMANDS, grouped};
+use crate::ui::keys::command_table::{COMMANDS, grouped};
 use crate::ui::keys::key_bindings::Keymap;
 
 /// Runs `backissue completions`.

@@ -26,7 +26,6 @@ use crate::engine::backfill::archive_response::policy;
 use crate::engine::backfill::elsewhere::{self, OlderSource, SourceKind};
 use crate::engine::backfill::history_requests;
 use crate::engine::backfill::walk_stage::HistoryAction;
-use crate::engine::commands_under_way::is_under_way;
 use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::page_fetches;
 use crate::engine::external::run_external::source_words;
@@ -35,6 +34,7 @@ use crate::engine::poll::learn;
 use crate::engine::request::Request;
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::state::Engine;
+use crate::engine::state::is_under_way;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 

@@ -15,13 +15,13 @@ use crate::cli::args::PollArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::session::Failure;
 use crate::cli::{Done, json, lookup};
-use crate::engine::commands_under_way::is_polling;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::poll_log::{PollOutcome, PollResult};
 use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::request::{Event, Request};
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
 use crate::engine::state::Engine;
+use crate::engine::state::is_polling;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 

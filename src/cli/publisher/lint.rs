@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use backissue_core::feed::address::without_logins;
-use backissue_core::feed::document::report;
+use backissue_core::feed::report::report;
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{self, FeedDocument, Kind, Origin};
 use backissue_core::history::{ArchiveFailure as NoArchive, ArchiveRequest};

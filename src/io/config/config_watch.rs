@@ -13,12 +13,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::config_file;
 use crate::io::regular_files;
 use crate::io::system::system_words;
-use crate::ui::input::{Reconfigured, ScreenInput};
 use crate::ui::settings::ScreenSettings;
 use crate::ui::theme::colours::{
     Appearance, Colours, has_ascii_locale, has_light_ground, knows_hyperlinks, mismeasures_clusters,
 };
 use crate::ui::theme::theme_roles::{self, Theme};
+use crate::ui::update::{Reconfigured, ScreenInput};
 
 /// Sends the new configuration each time the file changes, as long as the receiver exists. `plain` means that the command line
 /// requested the plain screen, which overrides the setting in the file. `theme` is the theme that the file names at present. Must

@@ -3,5 +3,4 @@
 pub mod config_file;
 pub mod config_watch;
 pub mod credentials;
-pub(super) mod external_commands;
 pub(super) mod key_bindings;

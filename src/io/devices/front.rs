@@ -1,27 +1,34 @@
 //! The first steps for each request of a device: the login, the check of the token, and finding the process that has the store.
-//! That process may be another one than the listening process, which keeps its port while other processes take over the store.
+//! That process may be another one than the listening process, which keeps its port while other processes take over the store. The port
+//! stays open while the store is handed over.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use backissue_core::accounts::served;
 use backissue_core::accounts::served::{ATOM_PATH, check_query, field, write_user};
+use backissue_core::{InputFlaw, flaw};
+use chrono::{DateTime, TimeDelta, Utc};
 use percent_encoding::percent_decode_str;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::device_file::{DeviceFile, action_token};
-use super::dispatch::reply;
-use super::replies::{DeviceCall, DeviceReply};
-use super::{page_gate, page_html};
+use super::replies::{self, DeviceCall, DeviceReply, ReplyFault};
+use super::{changes, page, page_gate, page_html};
 use crate::demo::{accepts_gzip, gzip};
-use crate::engine::settings::ServeSettings;
+use crate::engine::settings::{ServeSettings, Settings};
+use crate::io::answers::LoopEnded;
 use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::owner::client::{Client, RunEnd};
 use crate::io::pictures::PictureCache;
-use crate::io::publisher::server::{PublisherAnswer, PublisherRequest};
-use crate::io::store::owner_socket;
+use crate::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
+use crate::io::store::{DeviceRecord, Store, StoreError, owner_socket};
+use crate::io::system::system_words;
 
 /// Path of the API, where clients of `FreshRSS` look for it.
 pub const API_PATH: &str = "/api/greader.php";
@@ -325,4 +332,156 @@ fn html_page(status: u16, text: String) -> PublisherAnswer {
 fn typed(media_type: &str, text: String) -> PublisherAnswer {
     let headers = vec![("content-type".to_owned(), format!("{media_type}; charset=utf-8"))];
     PublisherAnswer { status: 200, headers, body: text.into_bytes() }
+}
+
+/// An open port. A thread serves it until this value is dropped.
+#[derive(Debug)]
+pub struct DevicePort {
+    /// Answers the requests.
+    pub server: Arc<DeviceServer>,
+    /// Address of the page for browsers, without a slash at its end.
+    pub base: String,
+    /// Notes about the port for the user.
+    pub notes: Vec<&'static str>,
+    /// Closes the port when it is dropped.
+    _open: oneshot::Sender<()>,
+}
+
+/// Reads the address of the port: the number of a port of this machine, or an IP address with a port.
+pub fn read_address(typed: &str) -> Result<SocketAddr, InputFlaw> {
+    let of_port = |port| (Ipv4Addr::LOCALHOST, port).into();
+    let read = typed.parse().map(of_port).or_else(|_| typed.parse());
+    read.map_err(|_| {
+        flaw!("use a port such as 8086, or an address with a port such as 192.168.1.2:8086")
+    })
+}
+
+impl DevicePort {
+    /// Opens the port and starts its thread. The error is a sentence.
+    pub fn open(
+        settings: &Settings,
+        data: PathBuf,
+        address: SocketAddr,
+    ) -> Result<Self, InputFlaw> {
+        let file = DeviceFile::of(settings).ok_or_else(|| {
+            flaw!("there is no folder for the configuration, so no device can be let in")
+        })?;
+        let mut notes = Vec::new();
+        if !address.ip().is_loopback() {
+            notes.push(
+                "not encrypted: others in the network could read passwords and texts; put a web server with TLS in front",
+            );
+        }
+        if file.read()?.is_empty() {
+            notes.push("no device is let in: 'backissue device add phone' adds one");
+        }
+        let server = Arc::new(DeviceServer::new(file, data, settings.serve.clone()));
+        let answering = Arc::clone(&server);
+        let ((open, closed), (bound, told)) = (oneshot::channel::<()>(), channel());
+        let serve = move || {
+            let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let Ok(runtime) = built else { return };
+            runtime.block_on(async {
+                let publisher = match Publisher::bind_address(address).await {
+                    Ok(publisher) => publisher,
+                    Err(error) => return drop(bound.send(Err(error))),
+                };
+                bound.send(Ok(publisher.base_url())).ok();
+                let running =
+                    publisher.serve_slowly(BODY_MAX, move |request| answering.answer(&request));
+                closed.await.ok();
+                drop(running);
+            });
+            runtime.shutdown_background();
+        };
+        let cannot = |why: String| flaw!("{address} cannot be served: {why}");
+        let begun = std::thread::Builder::new().name("devices".into()).spawn(serve);
+        begun.map_err(|error| cannot(system_words(&error)))?;
+        let base = told.recv().map_err(|_| cannot("no thread could be started".to_owned()))?;
+        let base = base.map_err(|error| cannot(system_words(&error)))?;
+        Ok(Self { server, base, notes, _open: open })
+    }
+
+    /// Returns the address to enter in an app.
+    pub fn api(&self) -> String {
+        format!("{}{API_PATH}", self.base)
+    }
+}
+
+/// Minimum time between two notes that a device was seen. Each note writes to the store.
+const SEEN_AGAIN: TimeDelta = TimeDelta::minutes(10);
+/// Number of entries that get their numbers in one job.
+const NUMBERS_AT_ONCE: usize = 4_096;
+
+/// Answers a device. Returns an error if this process no longer has the store.
+pub fn reply(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, LoopEnded> {
+    match answer(handle, call) {
+        Ok(reply) | Err(ReplyFault::Refused(reply)) => Ok(reply),
+        Err(ReplyFault::Ended(ended)) => Err(ended),
+    }
+}
+
+/// Undoes the last change of a device. Returns its description, or `None` if there is none. The error is a sentence.
+pub fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, String> {
+    changes::undo(handle, device).map_err(|fault| match fault {
+        ReplyFault::Ended(ended) => ended.to_string(),
+        ReplyFault::Refused(reply) => reply.text,
+    })
+}
+
+fn answer(handle: &LoopHandle, call: &DeviceCall) -> Result<DeviceReply, ReplyFault> {
+    if let Some(token) = &call.page {
+        let (now, device) = (clock::now(), call.device.clone());
+        handle.look(move |store| note_seen(store, &device, now))?;
+        return page::answer(handle, call, token);
+    }
+    let read = served::read_call(&call.path, &call.query, call.form.as_deref());
+    let asked = read.map_err(|fault| {
+        let status = if fault == served::CallFault::NotOffered { 404 } else { 400 };
+        ReplyFault::refused(status, fault.to_string())
+    })?;
+    prepare(handle, &call.device)?;
+    let text = match replies::read(handle, &asked)? {
+        Some(text) => text,
+        None => changes::carry_out(handle, &call.device, asked)?,
+    };
+    Ok(DeviceReply { status: 200, text })
+}
+
+/// Notes that a device was seen.
+fn note_seen(store: &mut Store, device: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let seen = store.device_records()?.get(device).and_then(|record| record.seen);
+    if seen.is_some_and(|seen| now - seen < SEEN_AGAIN && seen <= now) {
+        return Ok(());
+    }
+    let seen = |record: &mut DeviceRecord| {
+        record.seen = Some(now);
+        Some(())
+    };
+    store.change_device(device, now, seen).map(drop)
+}
+
+/// Notes that a device was seen, and gives numbers to new entries. Waits until the numbers are durable, so that a number that a
+/// device has is never given again. Works in short jobs, so that the keys of the reader need not wait.
+fn prepare(handle: &LoopHandle, device: &str) -> Result<(), ReplyFault> {
+    let (now, device) = (clock::now(), device.to_owned());
+    let mut found = handle.look(move |store| {
+        note_seen(store, &device, now)?;
+        store.without_number(None)
+    })?;
+    let mut new = found.0;
+    while found.1.is_some() {
+        found = handle.look(move |store| store.without_number(found.1))?;
+        new.append(&mut found.0);
+    }
+    if new.is_empty() {
+        return Ok(());
+    }
+    new.sort_unstable();
+    let now = u64::try_from(clock::precise_now().timestamp_micros()).unwrap_or_default();
+    for piece in new.chunks(NUMBERS_AT_ONCE) {
+        let piece = piece.to_vec();
+        handle.look(move |store| store.give_numbers(&piece, now))?;
+    }
+    Ok(handle.wait_until_durable()?)
 }

@@ -2,13 +2,11 @@
 
 mod changes;
 pub mod device_file;
-pub mod dispatch;
 pub mod front;
 mod page;
 mod page_gate;
 mod page_html;
-pub mod port;
 pub mod replies;
 
+pub use front::DevicePort;
 pub use front::DeviceServer;
-pub use port::DevicePort;

@@ -31,7 +31,7 @@ use crate::io::http::{Http, OpenFile};
 use crate::io::named_files::refuse_data_folder;
 use crate::io::regular_files::{open_with, sync_folder};
 use crate::io::system::{is_out_of_room, system_words};
-use crate::ui::input::ScreenInput;
+use crate::ui::update::ScreenInput;
 
 /// The downloads in progress.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use crate::engine::downloads::record::PlayerNews;
 use crate::engine::external::external_run::{ExternalRun, RunFailure, RunPurpose};
 use crate::engine::request::Input;
-use crate::ui::input::ScreenInput;
+use crate::ui::update::ScreenInput;
 
 /// Interval between two requests for the position.
 const ASK_EVERY: Duration = Duration::from_secs(1);

@@ -26,7 +26,7 @@ use crate::io::clock;
 use crate::io::private_files::{create_private_folder, create_private_subfolder};
 use crate::io::regular_files::{self, open_with};
 use crate::ui::effect::ScreenEffect;
-use crate::ui::input::ScreenInput;
+use crate::ui::update::ScreenInput;
 
 /// Number of log lines kept in memory for the report of a panic.
 const REMEMBERED: usize = 60;

@@ -13,7 +13,7 @@ use super::super::codec;
 use super::error::StoreError;
 use super::handle::{Store, feed_bytes};
 use super::open::LAST_FEED_KEY;
-use super::reading::inside_links::inside_key;
+use super::reading::same_links::inside_key;
 use crate::io::store::pack::{Batch, TableName};
 
 /// Number of removed records after which a transaction is written, because its changes are in memory until then.

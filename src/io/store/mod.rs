@@ -27,7 +27,7 @@ mod store_thread;
 pub mod upkeep;
 mod writing;
 
-pub use super::store::reading::subscriptions::{LoadedSubscriptions, Wanted};
+pub use super::store::reading::subscriptions::{FeedsWanted, LoadedSubscriptions};
 pub use super::store::reading::texts::Texts;
 pub use super::store::store_thread::{StoreHandle, StoreThread};
 pub use super::store::upkeep::backup::{Backup, is_backup};

@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::ui::input::ScreenInput;
 use crate::ui::keys::key::{ALT_BACKSPACE, Code, Key};
 use crate::ui::keys::mouse::{Gesture, Mouse};
 use crate::ui::theme::colours::is_light;
+use crate::ui::update::ScreenInput;
 
 /// Maximum wait for the next bytes of a sequence. Pieces of one key arrive up to 150 ms apart.
 const SEQUENCE_TIME: Duration = Duration::from_millis(200);

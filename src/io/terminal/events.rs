@@ -18,7 +18,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::decoder::Decoder;
 use crate::io::clock;
-use crate::ui::input::ScreenInput;
+use crate::ui::update::ScreenInput;
 
 /// Usual wait for the rest of a sequence after ESC, in milliseconds: on this machine, and over ssh.
 const ESCAPE_MS: u16 = 50;

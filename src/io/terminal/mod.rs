@@ -19,10 +19,10 @@ use super::panics::{Caught, how_caught};
 use super::processes::job_control::{self, JobSignal, Jobs};
 use crate::engine::request::{Input, Request};
 use crate::ui::app::App;
-use crate::ui::input::ScreenInput;
 use crate::ui::settings::{ImageProtocol, ScreenSettings};
 use crate::ui::state::layout::Viewport;
 use crate::ui::theme::graphics::{Graphics, SentPictures};
+use crate::ui::update::ScreenInput;
 use crate::view;
 
 /// Set while the terminal is in raw mode. This is the only state that the panic hook reads.

@@ -15,7 +15,7 @@ use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::request::Request;
 use crate::engine::search_query::with_new;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::pending::ImportedList;
 

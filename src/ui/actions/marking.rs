@@ -14,7 +14,7 @@ use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::panes::{attention, navigation};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::feeds_pane::{FeedsRow, MarkedRows};

@@ -2,7 +2,7 @@
 
 use backissue_core::InputFlaw;
 
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ScreenEffect;
 
 /// Shows the address at which devices are served, or explains how to serve them.

@@ -3,7 +3,7 @@
 use backissue_core::history::EntryKey;
 
 use crate::engine::store_work::Job;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ask_store;
 use crate::ui::panes::load_rows;
 

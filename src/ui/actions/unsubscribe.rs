@@ -10,8 +10,8 @@ use crate::engine::entries::account_sync;
 use crate::engine::feeds::unsubscribe::{also_there, recently_removed, removed_there};
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
-use crate::ui::keys::commands::Command;
+use crate::ui::app::Cx;
+use crate::ui::keys::command_table::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::accounts;
 use crate::ui::overlays::list_panel::{self, KeyOutcome, ListKind, action};
@@ -230,10 +230,10 @@ fn restore(cx: &mut Cx<'_>, feeds: Vec<FeedKey>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::input::ScreenInput;
     use crate::ui::keys::key::parse_key;
     use crate::ui::sample_app::{app_with, noon};
     use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
+    use crate::ui::update::ScreenInput;
     use crate::ui::update::update;
 
     fn press(app: &mut App, key: &str) {

@@ -7,7 +7,7 @@
 use backissue_core::InputFlaw;
 use serde::Deserialize;
 
-use super::commands::{COMMANDS, Command, KeyStep, OwnCommand};
+use super::command_table::{COMMANDS, Command, KeyStep, OwnCommand};
 use super::key::{Code, Key, parse_key, shown};
 use super::newsboat_keys::{Here, MOVED_KEYS, NEWSBOAT_KEYS, NewsboatKey};
 use crate::ui::state::layout::Pane;
@@ -346,7 +346,7 @@ impl Sentence for InputFlaw {
 
 #[cfg(test)]
 mod tests {
-    use crate::ui::keys::commands::KeyStep;
+    use crate::ui::keys::command_table::KeyStep;
     use crate::ui::keys::key::sequence;
     use crate::ui::keys::key_bindings::*;
 
@@ -521,7 +521,7 @@ mod tests {
 
 #[cfg(test)]
 mod sentence_tests {
-    use crate::ui::keys::commands::COMMANDS;
+    use crate::ui::keys::command_table::COMMANDS;
     use crate::ui::keys::key::sequence;
     use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
     use crate::ui::sample_app::{app_with, noon};

@@ -5,8 +5,8 @@ use backissue_core::history::{FeedKey, Flag, GapKey};
 use backissue_core::schedule::Pace;
 use chrono::{DateTime, Utc};
 
+use super::command_table::Command;
 use super::command_table::command_table;
-use super::commands::Command;
 use super::key::{ALT_BACKSPACE, Code, Key, shown};
 use super::key_bindings::{Meaning, reason_for_nothing};
 use crate::engine::backfill::elsewhere;
@@ -18,8 +18,8 @@ use crate::engine::request::Request;
 use crate::ui::actions::{
     downloads, feeds, jump, marking, older, run_own, serving, timeline, unfold, unsubscribe,
 };
+use crate::ui::app::Cx;
 use crate::ui::app::{ANSWER_STAYS, App};
-use crate::ui::cx::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::list_panel::{self, KeyOutcome};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};

@@ -1,7 +1,6 @@
 //! Keys, mouse and commands: translates input into actions.
 
-mod command_table;
-pub mod commands;
+pub mod command_table;
 pub mod key;
 pub mod key_bindings;
 pub mod key_input;

@@ -1,12 +1,12 @@
 //! Mouse input: what a click or a wheel step does at a position. The position is looked up in the areas that were measured when the
 //! screen was last drawn.
 
-use super::commands::Command;
+use super::command_table::Command;
 use super::key::{Code, Key};
 use super::key_input::{self, run_command};
 use crate::engine::feeds::trouble;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::overlays::list_panel::ClickOutcome;
 use crate::ui::overlays::table::{self, ClickOutside, WHEEL_LINES, Wheel};
 use crate::ui::panes::feeds_pane::{self, INDENT_CELLS};

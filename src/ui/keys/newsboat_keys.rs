@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use backissue_core::other_readers::newsboat_config::{KeyForm, NewsboatBinding, NewsboatConfig};
 use backissue_core::{InputFlaw, flaw};
 
-use super::commands::{COMMANDS, Command};
+use super::command_table::{COMMANDS, Command};
 use super::key::{sequence, shown};
 use crate::engine::external::external_command::ExternalCommand;
 

@@ -11,9 +11,9 @@ use crate::engine::politeness::host_queue::is_loopback;
 use crate::engine::request::Request;
 use crate::ui::actions::marking;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::Command;
+use crate::ui::keys::command_table::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::overlays::form::FormOutcome;
 use crate::ui::overlays::list_panel::{self, ListKind, action};
@@ -185,11 +185,11 @@ mod tests {
     use super::*;
     use crate::engine::entries::account_state::{AccountStatus, WaitingMarks};
     use crate::engine::feeds::subscription::GivenBy;
-    use crate::ui::input::ScreenInput;
     use crate::ui::keys::key::parse_key;
     use crate::ui::sample_app::{app_with, noon};
     use crate::ui::state::layout::Pane;
     use crate::ui::state::overlay::ListOf;
+    use crate::ui::update::ScreenInput;
     use crate::ui::update::update;
     use backissue_core::history::FeedKey;
 

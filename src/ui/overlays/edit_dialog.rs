@@ -18,7 +18,7 @@ use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::ui::actions::marking;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ask_store;
 use crate::ui::keys::key::Key;
 use crate::ui::panes::{attention, load_rows};

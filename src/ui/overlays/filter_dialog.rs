@@ -12,9 +12,9 @@ use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::engine::wording::telling;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
-use crate::ui::keys::commands::Command;
+use crate::ui::keys::command_table::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{ListOf, OpenList, Overlay};
@@ -191,11 +191,11 @@ pub fn mute_entry(cx: &mut Cx<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::ui::input::ScreenInput;
     use crate::ui::keys::key::{parse_key, sequence};
     use crate::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
     use crate::ui::overlays::filter_dialog::*;
     use crate::ui::sample_app::{app_with, noon};
+    use crate::ui::update::ScreenInput;
     use crate::ui::update::update;
     use backissue_core::filters::EntryFilter;
 

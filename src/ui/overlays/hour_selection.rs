@@ -14,7 +14,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::learn::zone_of;
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::scroll_list::Distance;
 use crate::ui::state::overlay::{HourSelection, Overlay, PlanPane, Sums, TimetablePane};

@@ -23,9 +23,9 @@ use crate::engine::request::Request;
 use crate::engine::settings::ONLY_BY_HAND;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ask_store;
-use crate::ui::keys::commands::Command;
+use crate::ui::keys::command_table::Command;
 use crate::ui::panes::attention;
 use crate::ui::scroll_list::{Distance, moved};
 use crate::ui::state::overlay::{

@@ -10,9 +10,9 @@ use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, pla
 use crate::engine::request::Request;
 use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, timeline, unsubscribe};
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ScreenEffect;
-use crate::ui::keys::commands::Command;
+use crate::ui::keys::command_table::Command;
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::panes::{browsing, search_pane};
 use crate::ui::reader::{find_in_text, open_pages};

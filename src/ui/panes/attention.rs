@@ -9,7 +9,7 @@ use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble::{self, Concern, Remedy, concerns};
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
 use crate::ui::state::overlay::{AskedQuestion, Asks, Overlay};

@@ -9,7 +9,7 @@ use crate::engine::change::MarkChange;
 use crate::engine::entries::rows::{RowOrder, RowsWanted, Seek, SeekTarget};
 use crate::engine::request::Request;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::state::feeds_pane::{FeedsRow, PlaceList};
 use crate::ui::state::layout::Pane;
 use backissue_core::feed::dates::calendar::day_start;

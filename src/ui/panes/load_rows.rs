@@ -17,7 +17,7 @@ use crate::engine::entries::rows::{
 use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::scroll_list::{Distance, ScrollList, moved};
 use crate::ui::state::feeds_pane::FeedsRow;

@@ -11,7 +11,7 @@ use crate::engine::feeds::trouble::concerns;
 use crate::engine::request::Request;
 use crate::engine::wording::Span;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::ScreenEffect;
 use crate::ui::reader::reading_position;
 use crate::ui::scroll_list::{Distance, moved};

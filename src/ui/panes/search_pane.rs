@@ -13,7 +13,7 @@ use crate::engine::request::Request;
 use crate::engine::search_query::{SEARCHES_MAX, resolve, short_name, with_new};
 use crate::engine::store_work::{CountsWanted, Job, UnreadCounts};
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};

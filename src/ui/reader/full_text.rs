@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use super::lay_out;
 use crate::engine::entries::entry_view::{FullText, LoadedEntry};
 use crate::engine::request::Request;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::panes::attention;
 use crate::ui::state::reader::TextSource;
 

@@ -17,9 +17,9 @@ use crate::engine::entries::rows::{
 use crate::engine::external::run_external::split_media_time;
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
+use crate::ui::app::Cx;
 use crate::ui::app::{App, OnRowsLoaded};
 use crate::ui::come_back;
-use crate::ui::cx::Cx;
 use crate::ui::effect::ask_store;
 use crate::ui::panes::entry_list::rows_around;
 use crate::ui::panes::{browsing, feeds_pane, load_rows, navigation};

@@ -17,7 +17,7 @@ use crate::engine::external::run_external;
 use crate::engine::request::Request;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::list_panel::KeyOutcome;

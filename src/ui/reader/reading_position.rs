@@ -15,7 +15,7 @@ use crate::engine::entries::rows::RowKey;
 use crate::engine::request::{Effect, Request};
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
-use crate::ui::cx::Cx;
+use crate::ui::app::Cx;
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::settings::MarkRead;
 use crate::ui::state::layout::Pane;

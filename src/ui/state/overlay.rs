@@ -15,7 +15,7 @@ use super::feeds_pane::FeedsRow;
 use super::reader::LinkHints;
 use crate::engine::poll::poll_log::PollLogEntry;
 use crate::engine::request::Request;
-use crate::ui::keys::commands::{COMMANDS, synonyms};
+use crate::ui::keys::command_table::{COMMANDS, synonyms};
 use crate::ui::overlays::form::{AccountForm, EditForm, FilterForm};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::scroll_list::ScrollList;

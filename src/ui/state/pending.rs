@@ -12,7 +12,7 @@ use crate::engine::external::external_run::RunPurpose;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::poll::poll_log::{PollOutcome, PollResult};
 use crate::engine::store_work::UnreadCounts;
-use crate::ui::keys::commands::KeyStep;
+use crate::ui::keys::command_table::KeyStep;
 use crate::ui::keys::key::Key;
 use crate::ui::keys::key_bindings::Keymap;
 

@@ -5,4 +5,3 @@ pub(super) mod help;
 pub(super) mod list_panel;
 pub(super) mod plan;
 pub(super) mod plan_week;
-pub(super) mod timeline;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use backissue::ui::keys::commands::{COMMANDS, CommandRow};
+use backissue::ui::keys::command_table::{COMMANDS, CommandRow};
 use backissue::ui::keys::key_bindings::Keymap;
 use backissue::ui::keys::newsboat_keys::{Here, NEWSBOAT_KEYS};
 use backissue_core::search::{FIELDS, parse};

@@ -1,6 +1,6 @@
 //! Checks that the tables about other readers name only what exists here.
 
-use backissue::ui::keys::commands::COMMANDS;
+use backissue::ui::keys::command_table::COMMANDS;
 
 use super::pages::{between, cells, page};
 

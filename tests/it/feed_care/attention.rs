@@ -1,8 +1,8 @@
 //! The Attention list and the bottom line agree, and reasons are shown whole.
 
 use backissue::engine::poll::fetch::{AnswerHeaders, BotWall};
-use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
+use backissue::ui::update::ScreenInput;
 use backissue_core::history::FeedKey;
 
 use crate::support::world::{World, rss};

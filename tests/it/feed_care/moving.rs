@@ -4,8 +4,8 @@ use chrono::TimeDelta;
 
 use crate::support::world::{World, rss};
 use backissue::engine::feeds::subscription::Subscription;
-use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
+use backissue::ui::update::ScreenInput;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::FeedStatus;
 

@@ -3,10 +3,10 @@
 use crate::support::world::{World, rss};
 use backissue::engine::entries::rows::RowOrder;
 use backissue::engine::request::Input;
-use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::key::{Code, Key};
 use backissue::ui::state::layout::Pane;
 use backissue::ui::state::overlay::Overlay;
+use backissue::ui::update::ScreenInput;
 use backissue_core::history::FeedKey;
 
 fn orchard() -> World {

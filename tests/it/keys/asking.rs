@@ -1,8 +1,8 @@
 //! Confirmations before an action, and the messages that answer a request.
 
 use backissue::engine::request::Request;
-use backissue::ui::input::ScreenInput;
 use backissue::ui::state::pending::ImportedList;
+use backissue::ui::update::ScreenInput;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 

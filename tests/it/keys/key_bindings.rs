@@ -2,12 +2,12 @@
 
 use backissue::engine::request::Input;
 use backissue::engine::settings::Settings;
-use backissue::ui::input::{Reconfigured, ScreenInput};
-use backissue::ui::keys::commands::COMMANDS;
+use backissue::ui::keys::command_table::COMMANDS;
 use backissue::ui::keys::key::{Code, Key, sequence};
 use backissue::ui::keys::key_bindings::{Keymap, OwnKeys, place_of};
 use backissue::ui::keys::mouse::{Gesture, Mouse};
 use backissue::ui::settings::ScreenSettings;
+use backissue::ui::update::{Reconfigured, ScreenInput};
 
 use crate::support::world::{World, rss};
 

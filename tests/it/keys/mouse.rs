@@ -1,10 +1,10 @@
 //! Clicks and wheel steps of the mouse on texts that are looked up on the screen.
 
 use crate::support::world::{World, rss};
-use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
 use backissue::ui::state::layout::Pane;
 use backissue::ui::state::overlay::Overlay;
+use backissue::ui::update::ScreenInput;
 use chrono::TimeDelta;
 
 /// Returns a world with two feeds; the first has many entries and a long text with a link.

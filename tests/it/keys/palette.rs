@@ -2,7 +2,7 @@
 //! argument.
 
 use crate::support::world::{World, rss};
-use backissue::ui::keys::commands::COMMANDS;
+use backissue::ui::keys::command_table::COMMANDS;
 use backissue::ui::state::overlay::Overlay;
 use backissue_core::schedule::Pace;
 

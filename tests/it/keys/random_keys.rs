@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 
 use backissue::engine::feeds::subscription::SubscriptionRecord;
-use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
+use backissue::ui::update::ScreenInput;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, Flags};
 

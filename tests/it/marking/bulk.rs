@@ -1,8 +1,8 @@
 //! Bulk changes: the user selects several feeds or entries, and the next action changes all of them as one undo step.
 
 use backissue::engine::poll::fetch::AnswerHeaders;
-use backissue::ui::input::ScreenInput;
 use backissue::ui::state::pending::ImportedList;
+use backissue::ui::update::ScreenInput;
 use backissue_core::history::{FeedKey, Flags};
 use backissue_core::schedule::Pace;
 

@@ -3,7 +3,7 @@
 use crate::support::store_port::{self, Kind};
 use crate::support::world::{World, rss, start};
 use backissue::engine::request::{Effect, Input, Request};
-use backissue::ui::cx::Cx;
+use backissue::ui::app::Cx;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::state::overlay::Overlay;
 use backissue::ui::update::update;

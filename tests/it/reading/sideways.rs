@@ -1,8 +1,8 @@
 //! Tables and code that are wider than the pane: keys and the mouse wheel scroll them sideways, while the text around them does not
 //! move.
 
-use backissue::ui::input::ScreenInput;
 use backissue::ui::keys::mouse::{Gesture, Mouse};
+use backissue::ui::update::ScreenInput;
 
 use crate::support::world::{World, rss};
 

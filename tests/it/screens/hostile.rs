@@ -93,7 +93,7 @@ fn pasted_and_reported_texts_have_no_control_characters() {
     for text in HOSTILE {
         for keys in [":", "/", "a"] {
             world.press(keys);
-            world.tell(backissue::ui::input::ScreenInput::Pasted(text.into()));
+            world.tell(backissue::ui::update::ScreenInput::Pasted(text.into()));
             let screen = world.draw();
             assert!(!screen.chars().any(does_harm), "{text:?} typed behind '{keys}':\n{screen}");
             world.press("<esc><esc>");

@@ -11,12 +11,12 @@ use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
 use backissue::io::publisher::server::{Publisher, PublisherAnswer};
 use backissue::ui::effect::ScreenEffect;
-use backissue::ui::input::{Reconfigured, ScreenInput};
 use backissue::ui::settings::ScreenSettings;
 use backissue::ui::state::reader::{PictureState, PictureWork};
 use backissue::ui::theme::colours::Colours;
 use backissue::ui::theme::graphics::{Graphics, Protocol};
 use backissue::ui::update::update;
+use backissue::ui::update::{Reconfigured, ScreenInput};
 use chrono::TimeDelta;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 

@@ -9,7 +9,7 @@ use backissue::io::pictures::PictureCache;
 use backissue::io::processes::run_command;
 use backissue::io::store::Store;
 use backissue::ui::effect::{RenderWork, RenderedEntry};
-use backissue::ui::input::ScreenInput;
+use backissue::ui::update::ScreenInput;
 use backissue_core::schedule::learning::learn;
 
 /// Returns the text of a screen row, without the empty cell that follows a wide character.

@@ -15,7 +15,6 @@ use crate::cli::commands::{history, poll};
 use crate::cli::context::{CommandContext, confirmed, sentences};
 use crate::cli::session::Failure;
 use crate::cli::{Done, lookup};
-use crate::engine::commands_under_way::is_under_way;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::setting_row::{Chosen, FeedSettingRow};
 use crate::engine::feeds::setting_table::FEED_SETTINGS;
@@ -24,6 +23,7 @@ use crate::engine::poll::learn;
 use crate::engine::poll::poll_log::PollOutcome;
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::engine::state::Engine;
+use crate::engine::state::is_under_way;
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 

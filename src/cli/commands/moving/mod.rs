@@ -1,6 +1,5 @@
 //! Importing from other readers, exporting, and publishing.
 
-mod book;
 pub(in crate::cli) mod export;
 pub(in crate::cli) mod import;
 pub(in crate::cli) mod newsboat_lines;

@@ -26,12 +26,12 @@ mod json_feed;
 mod oddities;
 pub mod outgoing;
 pub mod parse;
+pub mod report;
 pub mod text;
 
 pub use crate::feed::discover::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
 pub use address::after_feed_scheme;
-pub use document::report;
 pub use document::{
     DocumentRole, Enclosure, Entry, FeedDocument, FeedHead, HistoryLinks, Kind, Link, NewLocation,
     Tombstone,
@@ -40,6 +40,7 @@ pub use flaws::{Flaw, OTHER_JSON, REMOVED_CONTROLS};
 pub use hints::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 pub use oddities::{Breach, BreachKind, Oddity, OddityKind, find_breaches, find_oddities};
 pub use parse::{Origin, parse};
+pub use report::report;
 
 pub mod content;
 pub mod dates;

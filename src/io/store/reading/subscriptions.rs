@@ -27,7 +27,7 @@ type FeedRecords<T> = BTreeMap<FeedKey, Result<T, CodecError>>;
 
 /// Which subscriptions to load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FeedsWanted {
     /// All of them.
     All,
     /// The one with this number, if there is one.
@@ -46,11 +46,14 @@ pub struct LoadedSubscriptions {
 impl Store {
     /// Returns all subscriptions, in order of their numbers.
     pub fn subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
-        Ok(self.load_subscriptions(Wanted::All)?.saved)
+        Ok(self.load_subscriptions(FeedsWanted::All)?.saved)
     }
 
     /// Returns these subscriptions, and a sentence for each one that cannot be read completely.
-    pub fn load_subscriptions(&self, wanted: Wanted) -> Result<LoadedSubscriptions, StoreError> {
+    pub fn load_subscriptions(
+        &self,
+        wanted: FeedsWanted,
+    ) -> Result<LoadedSubscriptions, StoreError> {
         self.load_where(wanted, |record| record.ended.is_none())
     }
 
@@ -58,7 +61,7 @@ impl Store {
     pub fn ended_subscriptions(&self) -> Result<Vec<SavedSubscription>, StoreError> {
         let mut ended = Vec::new();
         for &feed in &self.ended {
-            let one = self.load_where(Wanted::One(feed), |record| record.ended.is_some())?;
+            let one = self.load_where(FeedsWanted::One(feed), |record| record.ended.is_some())?;
             ended.extend(one.saved);
         }
         Ok(ended)
@@ -66,14 +69,14 @@ impl Store {
 
     /// Returns the subscriptions with their counters, in order of their numbers, without their state and history.
     pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
-        let mut counters = records::<Counters>(&self.counters, Wanted::All)?;
+        let mut counters = records::<Counters>(&self.counters, FeedsWanted::All)?;
         let active = self.records()?.into_iter();
         Ok(active.map(|(feed, record)| (feed, record, take(&mut counters, feed))).collect())
     }
 
     /// Returns the records of the subscriptions, in order of their numbers.
     pub fn records(&self) -> Result<Vec<(FeedKey, SubscriptionRecord)>, StoreError> {
-        let active = records::<SubscriptionRecord>(&self.feeds, Wanted::All)?.into_iter();
+        let active = records::<SubscriptionRecord>(&self.feeds, FeedsWanted::All)?.into_iter();
         let active = active.filter_map(|(feed, record)| {
             Some((feed, record.ok().filter(|record| record.ended.is_none())?))
         });
@@ -82,13 +85,13 @@ impl Store {
 
     /// Counts the subscriptions whose records cannot be read, which are not shown anywhere.
     pub fn count_lost(&self) -> Result<usize, StoreError> {
-        let records = records::<SubscriptionRecord>(&self.feeds, Wanted::All)?;
+        let records = records::<SubscriptionRecord>(&self.feeds, FeedsWanted::All)?;
         Ok(records.values().filter(|record| record.is_err()).count())
     }
 
     fn load_where(
         &self,
-        of: Wanted,
+        of: FeedsWanted,
         wanted: impl Fn(&SubscriptionRecord) -> bool,
     ) -> Result<LoadedSubscriptions, StoreError> {
         thread::scope(|scope| {
@@ -150,7 +153,10 @@ impl LoadedSubscriptions {
     }
 }
 
-fn records<T: DeserializeOwned>(tree: &Table, of: Wanted) -> Result<FeedRecords<T>, StoreError> {
+fn records<T: DeserializeOwned>(
+    tree: &Table,
+    of: FeedsWanted,
+) -> Result<FeedRecords<T>, StoreError> {
     let mut records = BTreeMap::new();
     for pair in tree.scan(prefix(of)) {
         let (key, bytes) = pair?;
@@ -162,17 +168,17 @@ fn records<T: DeserializeOwned>(tree: &Table, of: Wanted) -> Result<FeedRecords<
 }
 
 /// Returns the prefix of the keys of the wanted records.
-fn prefix(of: Wanted) -> Vec<u8> {
+fn prefix(of: FeedsWanted) -> Vec<u8> {
     match of {
-        Wanted::All => Vec::new(),
-        Wanted::One(feed) => feed_bytes(feed).to_vec(),
+        FeedsWanted::All => Vec::new(),
+        FeedsWanted::One(feed) => feed_bytes(feed).to_vec(),
     }
 }
 
 /// Reads the records of a table. Sends batches of them to another thread, and decodes those that it has no time for.
 fn shared_records<T: DeserializeOwned>(
     tree: &Table,
-    of: Wanted,
+    of: FeedsWanted,
     sender: &Sender<Vec<Pair>>,
 ) -> Result<FeedRecords<T>, StoreError> {
     let (mut records, mut unread) = (BTreeMap::new(), tree.scan(prefix(of)));

@@ -26,7 +26,7 @@ use crate::io::store::filters::FOLDED_KEY;
 use crate::io::store::handle::{FILTERS_KEY, Store, feed_bytes, feed_of, number_of};
 use crate::io::store::history::LogRecord;
 use crate::io::store::pack::{Batch, TableName};
-use crate::io::store::reading::inside_links::APART_KEY;
+use crate::io::store::reading::same_links::APART_KEY;
 use crate::io::store::reading::search::SAVED_KEY;
 use crate::io::store::reading::small_records::DOWNLOADS_KEY;
 use crate::io::store::writing::syncs::SyncedFeed;

@@ -5,7 +5,7 @@ use backissue::engine::feeds::trouble;
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure};
 use backissue::engine::request::Request;
 use backissue::engine::settings::HistoryMode;
-use backissue::ui::input::ScreenInput;
+use backissue::ui::update::ScreenInput;
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, archive, example, orchard, serve_orchard, standing, subscribe};
