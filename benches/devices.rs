@@ -22,7 +22,7 @@ use backissue::engine::settings::Settings;
 use backissue::io::devices::DeviceServer;
 use backissue::io::devices::device_file::DeviceFile;
 use backissue::io::loop_handle::LoopHandle;
-use backissue::io::publisher::server::PublisherRequest;
+use backissue::io::publisher::PublisherRequest;
 use backissue::io::runtime::Runtime;
 use backissue::io::store::{FeedsWanted, Store};
 use backissue_core::history::{EntryKey, FeedKey, Flag};

@@ -110,7 +110,7 @@ const JSON_WRITERS: [&str; 9] = [
     "src/core/src/schedule/plan.rs",
     "src/engine/entries/entry_view.rs",
     "src/engine/event_json.rs",
-    "src/engine/moving/entry_formats.rs",
+    "src/engine/entry_formats.rs",
     "src/io/downloads/player.rs",
 ];
 

@@ -10,7 +10,7 @@ use backissue_core::{InputFlaw, flaw};
 use clap::Parser as _;
 
 use crate::io::devices::front::read_address;
-use crate::io::paths::expand_home;
+use crate::io::named_files::expand_home;
 
 /// The arguments of `backissue publish`.
 #[derive(Debug, clap::Args)]

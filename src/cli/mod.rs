@@ -12,13 +12,11 @@ mod args;
 mod args_changes;
 mod args_examples;
 mod args_publish;
-mod background;
 pub mod commands;
 mod context;
 mod json;
 mod lookup;
 mod owner;
-pub mod publisher;
 mod session;
 mod show_screen;
 
@@ -126,16 +124,16 @@ fn run(args: Args) -> Result<Done, Failure> {
     match args.command {
         None => commands::screen::run(&options),
         Some(CliCommand::Demo) => commands::screen::run_demo_command(&options),
-        Some(CliCommand::Watch(args)) => background::watch::run(&options, &args),
-        Some(CliCommand::Events(args)) => background::events::run(&options, &args),
-        Some(CliCommand::Service(args)) => background::watch::run_service(&options, &args),
-        Some(CliCommand::Parse(args)) => publisher::lint::run_parse(&args),
-        Some(CliCommand::Lint(args)) => publisher::lint::run(&options, &args),
+        Some(CliCommand::Watch(args)) => commands::watch::run(&options, &args),
+        Some(CliCommand::Events(args)) => commands::events::run(&options, &args),
+        Some(CliCommand::Service(args)) => commands::watch::run_service(&options, &args),
+        Some(CliCommand::Parse(args)) => commands::lint::run_parse(&args),
+        Some(CliCommand::Lint(args)) => commands::lint::run(&options, &args),
         Some(CliCommand::Serve(args)) => match args.sync {
-            Some(address) => background::watch::run_serving(&options, address),
-            None => publisher::lint::run_serve(&args),
+            Some(address) => commands::watch::run_serving(&options, address),
+            None => commands::lint::run_serve(&args),
         },
-        Some(CliCommand::Simulate(args)) if !args.needs_store() => publisher::simulate::run(&args),
+        Some(CliCommand::Simulate(args)) if !args.needs_store() => commands::simulate::run(&args),
         Some(CliCommand::Config(args)) => commands::generated::run(&options, &args),
         Some(CliCommand::Restore(args)) => commands::doctor::restore(&options, &args),
         Some(CliCommand::Completions(args)) => commands::generated::completions(&args),

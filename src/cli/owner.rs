@@ -10,12 +10,12 @@ use clap::Parser;
 
 use super::args::{Args, CliCommand, Options};
 use super::args_changes::{DownloadsArgs, DownloadsChange};
-use super::background::events;
+use super::commands::{events, simulate_own};
 use super::context::CommandContext;
 use super::json::EventLog;
 use super::session::{self, Failure, block_on};
 use super::show_screen::{end_guests, finish_polls};
-use super::{Done, commands, publisher};
+use super::{Done, commands};
 use crate::engine::settings::Settings;
 use crate::io::answers::LoopEnded;
 use crate::io::loop_handle::LoopHandle;
@@ -322,8 +322,8 @@ fn run_guarded(context: &CommandContext, command: &CliCommand) -> Result<Done, F
 fn run_at(context: &CommandContext, command: &CliCommand) -> Result<Done, Failure> {
     match command {
         CliCommand::Add(args) => commands::add::run(context, args),
-        CliCommand::Import(args) => commands::moving::import::run(context, args),
-        CliCommand::Export(args) => commands::moving::export::run(context, args),
+        CliCommand::Import(args) => commands::import::run(context, args),
+        CliCommand::Export(args) => commands::export::run(context, args),
         CliCommand::Feeds(args) => commands::feeds::run(context, args),
         CliCommand::Entries(args) => commands::entries::run(context, args),
         CliCommand::Search(args) => commands::entries::run_search(context, args),
@@ -333,21 +333,21 @@ fn run_at(context: &CommandContext, command: &CliCommand) -> Result<Done, Failur
         CliCommand::Poll(args) => commands::poll::run(context, args),
         CliCommand::History(args) => commands::history::run(context, args),
         CliCommand::Plan(args) => commands::history::run_plan(context, args),
-        CliCommand::Set(args) => commands::changes::set::run(context, args),
-        CliCommand::Drip(args) => commands::changes::set::run(context, &args.as_set()),
-        CliCommand::Unsubscribe(args) => commands::changes::set::run_unsubscribe(context, args),
+        CliCommand::Set(args) => commands::set::run(context, args),
+        CliCommand::Drip(args) => commands::set::run(context, &args.as_set()),
+        CliCommand::Unsubscribe(args) => commands::set::run_unsubscribe(context, args),
         CliCommand::Unread(args) => commands::feeds::run_unread(context, args),
-        CliCommand::Open(args) => commands::changes::mark::run_open(context, args),
-        CliCommand::Undo(args) => commands::changes::mark::run_undo(context, args),
-        CliCommand::SubscribeAgain(args) => commands::changes::set::take_back(context, args),
-        CliCommand::Resume(args) => commands::changes::set::resume(context, args),
-        CliCommand::Move(args) => commands::changes::set::answer_move(context, args),
-        CliCommand::Mark(args) => commands::changes::mark::run(context, args),
-        CliCommand::Label(args) => commands::changes::mark::label(context, args),
+        CliCommand::Open(args) => commands::mark::run_open(context, args),
+        CliCommand::Undo(args) => commands::mark::run_undo(context, args),
+        CliCommand::SubscribeAgain(args) => commands::set::take_back(context, args),
+        CliCommand::Resume(args) => commands::set::resume(context, args),
+        CliCommand::Move(args) => commands::set::answer_move(context, args),
+        CliCommand::Mark(args) => commands::mark::run(context, args),
+        CliCommand::Label(args) => commands::mark::label(context, args),
         CliCommand::Doctor(args) => commands::doctor::run(context, args),
         CliCommand::Events(args) => events::tell(context, args),
-        CliCommand::Publish(args) => commands::moving::publish::run(context, args),
-        CliCommand::Simulate(args) => publisher::simulate_own::run_feed(context, args),
+        CliCommand::Publish(args) => commands::publish::run(context, args),
+        CliCommand::Simulate(args) => simulate_own::run_feed(context, args),
         CliCommand::Account(args) => commands::accounts::run(context, args),
         CliCommand::Device(args) => commands::devices::run(context, args),
         CliCommand::Backup(args) => commands::doctor::back_up(context, args),

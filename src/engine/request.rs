@@ -22,7 +22,7 @@ use super::entries::ahead_work::{AheadPart, PictureTask, PictureTaskDone};
 use super::entries::entry_view::FullText;
 use super::entries::interest::Reading;
 use super::entries::rows::MarkedEntries;
-use super::external::external_run::{ExternalRun, RunFailure, RunPurpose};
+use super::external_run::{ExternalRun, RunFailure, RunPurpose};
 use super::feeds::addition::{LoginToKeep, MoveIn, Subscribe};
 use super::feeds::setting_row::Chosen;
 use super::poll::fetch::{FetchId, FetchRequest, Fetched};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::downloads::file_names::DownloadSettings;
 use super::entries::notification_queue::QuietHours;
-use super::external::external_command::{ExternalCommand, OpenRule};
+use super::external_command::{ExternalCommand, OpenRule};
 use super::politeness::address_net::AddressNet;
 use super::wording::Lasting;
 use backissue_core::history::walk::adaptor::INTERNET_ARCHIVE;

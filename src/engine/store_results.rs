@@ -10,7 +10,7 @@ use super::downloads::actions;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
 };
-use super::moving::move_in;
+use super::move_in;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, manual_poll, polling};
 use super::request::{Effect, Event};

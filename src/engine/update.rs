@@ -18,18 +18,17 @@ use super::downloads::{actions, progress};
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
 };
-use super::external::external_run::RunPurpose;
-use super::external::run_external;
+use super::external_run::RunPurpose;
 use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::feeds::{
-    addresses, change_settings, feed_moves, feed_preview, held_removals, import, subscribe,
-    trouble, unsubscribe,
+    addresses, change_settings, feed_moves, feed_preview, import, subscribe, trouble, unsubscribe,
 };
-use super::moving::move_in;
+use super::move_in;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
 use super::poll::{learn, manual_poll, polling, start_fetches};
 use super::request::{Effect, Event, Input, Request};
+use super::run_external;
 use super::search_query;
 use super::settings::Settings;
 use super::state::{Engine, Sums};
@@ -166,7 +165,7 @@ fn requested(engine: &mut Engine, now: DateTime<Utc>, request: Request) -> Resul
         Request::SyncProgress(progress) => account_sync::progress(engine, progress),
         Request::AccountsSeen(accounts) => account_sync::accounts_seen(engine, now, accounts),
         Request::HistoryThere(histories) => account_sync::note_histories(engine, histories),
-        Request::HoldRemoval(device, feed) => held_removals::hold(engine, &device, feed),
+        Request::HoldRemoval(device, feed) => unsubscribe::hold_removal(engine, &device, feed),
         Request::AnswerDevice(device, yes) => answer_device(engine, now, device, yes)?,
         Request::LetLeave(feeds) => account_sync::let_leave(engine, &feeds),
         Request::SyncAccounts => account_sync::ask(engine),
@@ -245,7 +244,7 @@ fn answer_device(
     device: String,
     yes: bool,
 ) -> Result<(), InputFlaw> {
-    if let Some(removing) = held_removals::answer(engine, &device, yes) {
+    if let Some(removing) = unsubscribe::answer_held(engine, &device, yes) {
         by(engine, now, Origin::Answered(None), removing)?;
     }
     // If the program is killed in between, the user is asked again.

@@ -12,7 +12,7 @@ use super::named_files::{self, NamedFile, WriteFile};
 use super::owner::messages::Progress;
 use super::processes::run_command;
 use super::signals::Stops;
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 
 /// Maximum size of a file that a command reads, bytes.
 pub const FILE_BYTES_MAX: usize = 512 * 1024 * 1024;

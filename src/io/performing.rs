@@ -22,8 +22,8 @@ use super::store::{
     RuleHits, Store, StoreError, StoreHandle, StoreThread, Texts, catch_sled_panic,
 };
 use super::system::system_words;
-use super::{clock, paths};
-use crate::engine::external::external_run::ExternalRun;
+use super::{clock, named_files};
+use crate::engine::external_run::ExternalRun;
 use crate::engine::feeds::import;
 use crate::engine::poll::fetch::{FetchFailure, FetchRequest, Fetched};
 use crate::engine::poll::poll_stage::LearnWanted;
@@ -154,19 +154,19 @@ impl Performer {
             ScreenEffect::MoveIn(place) => return Some(Ending::MoveIn(place)),
             ScreenEffect::CompletePath(typed) => {
                 let complete = move || {
-                    let completed = paths::complete_path(&typed)?;
+                    let completed = named_files::complete_path(&typed)?;
                     Some(ScreenInput::PathCompleted { typed, completed })
                 };
                 self.off_the_loop(complete, None);
             }
             ScreenEffect::Export { path, text } => {
                 let failed = Input::Trouble(format!("'{path}' cannot be written")).into();
-                self.off_the_loop(move || Some(paths::export(&path, &text)), Some(failed));
+                self.off_the_loop(move || Some(named_files::export(&path, &text)), Some(failed));
             }
             ScreenEffect::SaveEntries { path, entries } => {
                 let texts = self.texts.clone();
                 let failed = Input::Trouble(format!("'{path}' cannot be written")).into();
-                let save = move || Some(paths::save_entries(&path, &texts, &entries));
+                let save = move || Some(named_files::save_entries(&path, &texts, &entries));
                 self.off_the_loop(save, Some(failed));
             }
             ScreenEffect::AddAccount(login) => self.add_account(*login),
@@ -409,7 +409,7 @@ fn read_import(path: &str) -> ScreenInput {
         )
         .into();
     }
-    if Path::new(&paths::expand_home(path)).is_dir() {
+    if Path::new(&named_files::expand_home(path)).is_dir() {
         return Input::Trouble(format!(
             "'{path}' is a folder; to take over the feeds and marks of another reader, run 'backissue import {path}' in another terminal"
         ))
@@ -428,7 +428,7 @@ fn read_import(path: &str) -> ScreenInput {
 
 /// Reads a list of subscriptions. The error is a sentence.
 fn read_opml(path: &str) -> Result<Opml, InputFlaw> {
-    let read = OwnOutput::default().read_file(&paths::dropped_path(path));
+    let read = OwnOutput::default().read_file(&named_files::dropped_path(path));
     let read = read.map_err(|error| InputFlaw::from(system_words(&error)));
     let read = read.and_then(|bytes| read_list(&bytes, titled_in(Path::new(path))));
     read.map_err(|why| flaw!("'{path}' cannot be imported: {why}"))

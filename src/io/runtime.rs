@@ -28,7 +28,7 @@ use super::processes::run_command;
 use super::regular_files;
 use super::store::{FeedsWanted, LoadedSubscriptions, Store, StoreError, mended_unseen};
 use crate::engine::entries::interest::Interest;
-use crate::engine::external::external_run::ExternalRun;
+use crate::engine::external_run::ExternalRun;
 use crate::engine::request::{Effect, Event, Input, NoticeLevel, Request};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;

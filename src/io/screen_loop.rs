@@ -10,7 +10,7 @@ use super::processes::run_command;
 use super::runtime::{self, Happening, Runtime, StartError};
 use super::system::system_words;
 use super::terminal::{Canvas, FrameTimes, Terminal};
-use crate::engine::external::external_run::ExternalRun;
+use crate::engine::external_run::ExternalRun;
 use crate::engine::request::Input;
 use crate::ui::app::App;
 use crate::ui::come_back;

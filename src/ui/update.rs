@@ -9,7 +9,7 @@ use backissue_core::InputFlaw;
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::{feeds, run_own, serving, timeline};
+use super::actions::{feeds, run_own, timeline};
 use super::app::{App, Cx, Ui};
 use super::come_back;
 use super::effect::{RenderedEntry, ScreenEffect};
@@ -31,7 +31,7 @@ use super::theme::choose_theme;
 use super::theme::colours::Appearance;
 use super::theme::graphics::Graphics;
 use crate::engine::entries::filter_work::FilterPreview;
-use crate::engine::external::external_run::RunPurpose;
+use crate::engine::external_run::RunPurpose;
 use crate::engine::request::{Input, Request};
 use crate::engine::settings::Settings;
 use crate::engine::store_work::{Answer, JobSubject, Stored};
@@ -105,7 +105,7 @@ fn take_input(cx: &mut Cx<'_>, input: ScreenInput) {
             cx.answer(said);
         }
         ScreenInput::AccountAdded(result) => accounts::take_result(cx, result),
-        ScreenInput::Serving(address, told) => serving::show(cx, address, told),
+        ScreenInput::Serving(address, told) => feeds::show_serving(cx, address, told),
         ScreenInput::ListRead(list) => feeds::import_list(cx, *list),
         ScreenInput::Key(key) => key_input::press_key(cx, key),
         ScreenInput::Pasted(text) => key_input::paste_text(cx, &text),

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use crate::cli::Done;
 use crate::cli::args_publish::{DeviceAction, DeviceArgs};
-use crate::cli::commands::changes::UNDO_HINT;
+use crate::cli::commands::UNDO_HINT;
 use crate::cli::context::{CommandContext, JsonList};
 use crate::cli::session::Failure;
-use crate::engine::feeds::held_removals;
+use crate::engine::feeds::unsubscribe;
 use crate::engine::request::Request;
 use crate::io::accounts::server::NO_FOLDER;
 use crate::io::clock;
@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(context: &CommandContext, args: &DeviceArgs) -> Result
         }
         DeviceAction::Allow(device) => {
             let name = device.name.clone();
-            let what = context.inspect(move |engine| held_removals::words(engine, &name))?;
+            let what = context.inspect(move |engine| unsubscribe::removals_held(engine, &name))?;
             let Some(what) = what else {
                 context.tell("this device asks for nothing");
                 return Ok(Done::All);
@@ -91,7 +91,7 @@ fn list(context: &CommandContext, file: &DeviceFile, in_json: bool) -> Result<()
             };
             context.put(&format!("{}  {seen}{changes}", device.name));
             let name = device.name.clone();
-            let asked = context.inspect(move |engine| held_removals::words(engine, &name))?;
+            let asked = context.inspect(move |engine| unsubscribe::removals_held(engine, &name))?;
             if let Some(what) = asked {
                 context.put(&format!(
                     "  asks to {what}: 'backissue device allow {0}' does it, 'backissue device undo {0}' refuses",

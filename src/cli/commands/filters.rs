@@ -7,7 +7,7 @@ use backissue_core::filters::{
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::changes::UNDO_HINT;
+use super::UNDO_HINT;
 use crate::cli::args_changes::{FilterAddArgs, FilterChange, FiltersArgs};
 use crate::cli::context::{CommandContext, JsonList};
 use crate::cli::session::Failure;

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use crate::cli::Done;
 use crate::cli::args::{CompletionsArgs, ConfigArgs, ManArgs, Options};
-use crate::cli::commands::moving::newsboat_lines;
+use crate::cli::commands::newsboat_lines;
 use crate::cli::session::{self, Failure};
 use crate::io::config::config_file::DEFAULT_CONFIG;
 use crate::io::console;

@@ -18,10 +18,10 @@ use crate::engine::change::MarkChange;
 use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::{marks, page_fetches};
-use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
-use crate::engine::external::run_external::{self, is_web_address, split_media_time};
+use crate::engine::external_run::{ExternalRun, RunInput, RunPurpose};
 use crate::engine::poll::poll_stage::News;
 use crate::engine::request::Effect;
+use crate::engine::run_external::{self, is_web_address, split_media_time};
 use crate::engine::state::Engine;
 
 /// Maximum length of a stored title, in characters.

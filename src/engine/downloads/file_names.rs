@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::record::Download;
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 
 /// Maximum length of one part of a path in bytes. File systems allow 255; the rest is for a number, the extension and `.part`.
 const PART_BYTES_MAX: usize = 200;

@@ -7,7 +7,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::entry_view::LoadedEntry;
-use crate::engine::external::external_run::{ExternalRun, RunInput, RunPurpose};
+use crate::engine::external_run::{ExternalRun, RunInput, RunPurpose};
 use crate::engine::poll::poll_stage::News;
 use crate::engine::request::Effect;
 use crate::engine::settings::DesktopNotes;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
-use backissue_core::feed::discover::candidates::Candidate;
-use backissue_core::feed::discover::page_feeds::{PageLeads, nearby};
+use backissue_core::feed::candidates::Candidate;
+use backissue_core::feed::page_feeds::{PageLeads, nearby};
 use backissue_core::feed::text::counted_words;
 use backissue_core::feed::{FeedDocument, after_feed_scheme};
 use backissue_core::history::FeedKey;

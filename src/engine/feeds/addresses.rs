@@ -12,7 +12,7 @@ use url::Url;
 
 use super::addition::LoginToKeep;
 use super::subscription::GivenBy;
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 use crate::engine::request::Effect;
 use crate::engine::settings::{Credentials, Login, NetworkSettings, Secret};
 use crate::engine::state::Engine;

@@ -16,10 +16,10 @@ use super::subscription::{GivenBy, NamedBy, Subscription, SubscriptionRecord};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::{FeedChange, FeedParts};
 use crate::engine::change::{self, Change};
-use crate::engine::external::run_external::allowed_address;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::learn;
 use crate::engine::request::Event;
+use crate::engine::run_external::allowed_address;
 use crate::engine::state::Engine;
 
 /// Returns the searches of newsboat in a list as names and queries, and a sentence for each that has no counterpart here.

@@ -6,7 +6,6 @@ pub mod archive_subscription;
 pub mod change_settings;
 pub mod feed_moves;
 pub mod feed_preview;
-pub mod held_removals;
 pub mod import;
 pub mod setting_row;
 pub mod setting_table;

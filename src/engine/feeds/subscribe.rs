@@ -15,7 +15,6 @@ use super::{feed_moves, feed_preview, import};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::FeedChange;
 use crate::engine::change::{self, Change};
-use crate::engine::external::run_external::allowed_address;
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::politeness::server_habits::Accepting;
@@ -25,10 +24,11 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent, permanent};
 use crate::engine::poll::{polling, start_fetches};
 use crate::engine::request::Event;
+use crate::engine::run_external::allowed_address;
 use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::address::without_logins;
-use backissue_core::feed::discover::feed_address_of;
+use backissue_core::feed::known_sites::feed_address_of;
 use backissue_core::history::FeedKey;
 
 /// Maximum number of requests from a typed address to its feed.
@@ -392,8 +392,8 @@ mod tests {
     use crate::engine::settings::Settings;
     use crate::engine::update::{Output, update};
     use backissue_core::feed::FeedDocument;
-    use backissue_core::feed::discover::candidates::Candidate;
-    use backissue_core::feed::discover::page_feeds::PageLeads;
+    use backissue_core::feed::candidates::Candidate;
+    use backissue_core::feed::page_feeds::PageLeads;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 

@@ -9,7 +9,7 @@ use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
 use super::addresses::subscribed_as;
 use super::subscription::{Obstacle, ProposedFor, Subscription};
-use super::{feed_moves, held_removals};
+use super::{feed_moves, unsubscribe};
 use crate::engine::change::value::FeedParts;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
@@ -163,7 +163,7 @@ pub fn count(engine: &Engine, now: DateTime<Utc>) -> u32 {
 /// Returns what devices ask for.
 fn of_devices(engine: &Engine, now: DateTime<Utc>) -> impl Iterator<Item = Concern> {
     engine.held_removals.keys().filter_map(move |device| {
-        let what = held_removals::words(engine, device)?;
+        let what = unsubscribe::removals_held(engine, device)?;
         Some(Concern {
             feed: STORE,
             account: Some(device.clone()),

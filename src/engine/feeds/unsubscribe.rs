@@ -3,9 +3,9 @@
 //! The data of a removed subscription stays in the store for a week ([`UNDO_KEPT`]). During that week, this or another process can
 //! restore the feed with all its marks. Entries of a removed feed do not appear in lists, searches, or counters.
 //!
-//! The removal of subscriptions here may remove some from the servers of accounts.
+//! A device may not remove everything by itself: what is more than it may do, or of an account, waits for the user's answer.
 
-use backissue_core::accounts::subscriptions::{Leaving, needs_answer};
+use backissue_core::accounts::subscriptions::{Leaving, named, needs_answer};
 use backissue_core::history::FeedKey;
 use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, Utc};
@@ -19,7 +19,7 @@ use crate::engine::entries::page_fetches;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::fetch::Purpose;
 use crate::engine::poll::learn;
-use crate::engine::request::{Effect, Event};
+use crate::engine::request::{Effect, Event, Request};
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 
@@ -209,4 +209,33 @@ pub fn also_there(there: &[RemovedThere]) -> String {
         count => format!(", also on '{}' ({count} of its {} feeds)", it.account, it.of),
     };
     there.iter().map(account).collect()
+}
+
+/// Notes that a device asks to unsubscribe from a feed.
+pub fn hold_removal(engine: &mut Engine, device: &str, feed: FeedKey) {
+    let held = engine.held_removals.entry(device.to_owned()).or_default();
+    if !held.contains(&feed) {
+        held.push(feed);
+    }
+    let job = Job::SaveHeld(device.to_owned(), held.clone());
+    engine.tell(Event::PlansChanged);
+    engine.store(job);
+}
+
+/// Forgets what a device asks for. Returns the request that does it if the user said yes.
+pub fn answer_held(engine: &mut Engine, device: &str, yes: bool) -> Option<Request> {
+    let held = engine.held_removals.remove(device).unwrap_or_default();
+    let known = held.into_iter().filter(|feed| yes && engine.feeds.contains_key(feed));
+    let removed: Vec<Request> = known.map(Request::Unsubscribe).collect();
+    engine.tell(Event::PlansChanged);
+    (!removed.is_empty()).then_some(Request::Together(removed))
+}
+
+/// Describes what a device asks for; `None` if it asks for nothing.
+pub fn removals_held(engine: &Engine, device: &str) -> Option<String> {
+    let held = engine.held_removals.get(device)?;
+    let there = also_there(&removed_there(engine, held));
+    let feeds = held.iter().filter_map(|feed| engine.feeds.get(feed));
+    let titles: Vec<&str> = feeds.map(|feed| feed.record.shown_title()).collect();
+    (!titles.is_empty()).then(|| format!("unsubscribe from {}{there}", named(titles)))
 }

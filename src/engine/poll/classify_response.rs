@@ -309,7 +309,7 @@ fn split_unquoted(list: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use crate::engine::poll::classify_response::*;
-    use backissue_core::feed::discover::page_feeds::PageLeads;
+    use backissue_core::feed::page_feeds::PageLeads;
 
     fn answer(status: u16, body: AnswerBody) -> ServerAnswer {
         ServerAnswer {

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use backissue_core::feed::FeedDocument;
-use backissue_core::feed::discover::candidates::Candidate;
-use backissue_core::feed::discover::page_feeds::PageLeads;
+use backissue_core::feed::candidates::Candidate;
 use backissue_core::feed::hints::is_default;
+use backissue_core::feed::page_feeds::PageLeads;
 use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::schedule;
 use chrono::{DateTime, Utc};

@@ -18,7 +18,7 @@ use crate::engine::settings::{
     Settings, TEXTS_MB_MIN,
 };
 use crate::engine::wording::Span;
-use crate::io::paths::expand_home;
+use crate::io::named_files::expand_home;
 use crate::io::regular_files;
 use crate::io::system::system_words;
 use crate::ui::settings::{ColourRule, EntryColumn, ScreenSettings};

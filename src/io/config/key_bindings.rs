@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::engine::downloads::file_names::{DownloadSettings, NameTemplate};
-use crate::engine::external::external_command::{ExternalCommand, OpenRule};
+use crate::engine::external_command::{ExternalCommand, OpenRule};
 use crate::engine::settings::CommandSettings;
 use crate::engine::wording::Lasting;
 use crate::ui::keys::command_table::{COMMANDS, Command, KeyStep, OwnCommand};

@@ -12,9 +12,9 @@ use super::replies::{ReplyFault, wanted_here};
 use crate::engine::change::MarkChange;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::feeds::addresses::{by_address, comparable, subscribed_as};
-use crate::engine::feeds::held_removals;
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::GivenBy;
+use crate::engine::feeds::unsubscribe;
 use crate::engine::request::Request;
 use crate::engine::settings::Join;
 use crate::engine::state::Engine;
@@ -355,7 +355,7 @@ fn arrange(
 /// `None` if there is nothing to undo.
 pub(super) fn undo(handle: &LoopHandle, device: &str) -> Result<Option<String>, ReplyFault> {
     let name = device.to_owned();
-    let asked = handle.visit(move |host| held_removals::words(host.engine(), &name))?;
+    let asked = handle.visit(move |host| unsubscribe::removals_held(host.engine(), &name))?;
     if let Some(what) = asked {
         handle.arrive(Request::AnswerDevice(device.to_owned(), false))?;
         return Ok(Some(format!("the request to {what}")));

@@ -26,7 +26,7 @@ use crate::io::clock;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::owner::client::{Client, RunEnd};
 use crate::io::pictures::PictureCache;
-use crate::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
+use crate::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
 use crate::io::store::{DeviceRecord, Store, StoreError, owner_socket};
 use crate::io::system::system_words;
 

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::io::publisher::server::{PublisherAnswer, PublisherRequest};
+use crate::io::publisher::{PublisherAnswer, PublisherRequest};
 
 /// Name of the cookie.
 const COOKIE: &str = "backissue";

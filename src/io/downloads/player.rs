@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
 use crate::engine::downloads::record::PlayerNews;
-use crate::engine::external::external_run::{ExternalRun, RunFailure, RunPurpose};
+use crate::engine::external_run::{ExternalRun, RunFailure, RunPurpose};
 use crate::engine::request::Input;
 use crate::ui::update::ScreenInput;
 

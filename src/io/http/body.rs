@@ -5,10 +5,8 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use backissue_core::feed::discover::candidates::{
-    Candidate, feeds_in_link_header, refresh_address,
-};
-use backissue_core::feed::discover::page_feeds::{PageFeeds, read_page_feeds};
+use backissue_core::feed::candidates::{Candidate, feeds_in_link_header, refresh_address};
+use backissue_core::feed::page_feeds::{PageFeeds, read_page_feeds};
 use backissue_core::feed::text::one_line;
 use backissue_core::feed::{self, Kind, Origin};
 use backissue_core::schedule::announces_limit;

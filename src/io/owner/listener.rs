@@ -22,7 +22,7 @@ use super::messages::{
     ClientMessage, OwnerKind, OwnerMessage, PIECE_BYTES, PROTOCOL, Progress, Taker, pieces,
     read_frame, write_frame,
 };
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 use crate::io::loop_handle::LoopHandle;
 use crate::io::named_files::{NamedFile, WriteFile};
 use crate::io::output::{CommandOutput, FILE_BYTES_MAX};

@@ -6,7 +6,7 @@ use std::io::{self, Error, ErrorKind, Read, Write};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 use crate::io::named_files::NamedFile;
 
 /// Version of these messages. In addition, the versions of both programs must be equal.

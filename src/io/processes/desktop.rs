@@ -12,7 +12,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::run_command::{apart, is_program};
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 use crate::engine::settings::{DesktopNotes, NotifySettings};
 use crate::io::terminal;
 use crate::ui::theme::colours::is_in_gnu_screen;

@@ -15,16 +15,16 @@ use tokio::time::timeout;
 use super::run_command::{
     COMPLAINT_CHARS_MAX, RunMark, check_end, end_group, not_started, program as program_to_start,
 };
-use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::external_run::RunFailure;
-use crate::engine::external::run_external::check_allowed;
+use crate::engine::external_command::ExternalCommand;
+use crate::engine::external_run::RunFailure;
 use crate::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, RequestKind,
     ServerAnswer,
 };
+use crate::engine::run_external::check_allowed;
 use crate::engine::settings::NetworkSettings;
 use crate::io::http::Http;
-use crate::io::paths::expand_home;
+use crate::io::named_files::expand_home;
 use crate::io::system::system_words;
 use crate::io::{clock, regular_files};
 use backissue_core::feed::opml::subscription_list::FeedSource;

@@ -2,8 +2,8 @@
 
 use roaring::RoaringBitmap;
 
+use super::IndexError;
 use super::index::{OpenSegment, SearchIndex, unpack_key};
-use super::index_error::IndexError;
 use super::segments::{Field, Segment, SegmentError};
 use backissue_core::history::EntryKey;
 use backissue_core::search::{Condition, Leaf, Term, TextField, TextTest};

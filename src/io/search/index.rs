@@ -12,7 +12,7 @@ use backissue_core::search::{EntryTexts, WordScanner};
 use roaring::RoaringBitmap;
 use tokio::sync::watch;
 
-use super::index_error::IndexError;
+use super::IndexError;
 use super::segments::{Field, IndexedEntry, Segment, SegmentBuilder, merge};
 use crate::io::private_files::create_empty_subfolder;
 use crate::io::regular_files::{self, put_in_place};

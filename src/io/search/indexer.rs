@@ -19,8 +19,8 @@ use std::time::Duration;
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
 use backissue_core::search::EntryTexts;
 
+use super::IndexError;
 use super::index::{IndexState, ROOM_MIN, SearchIndex, SharedIndex, Stamps, Writer};
-use super::index_error::IndexError;
 use crate::engine::request::Input;
 use crate::io::answers::Answers;
 use crate::io::clock;

@@ -1,7 +1,9 @@
-//! Polls that the user starts with a key, and subscriptions that are imported from a file or exported to one.
+//! Polls that the user starts with a key, subscriptions that are imported from a file or exported to one, and serving the store to
+//! the user's devices while the screen is open.
 
 use std::collections::BTreeSet;
 
+use backissue_core::InputFlaw;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
 use backissue_core::words::duration_words;
@@ -14,8 +16,7 @@ use crate::engine::poll::poll_log::PollResult;
 use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::request::Request;
 use crate::engine::search_query::with_new;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::effect::ScreenEffect;
 use crate::ui::state::pending::ImportedList;
 
@@ -129,6 +130,29 @@ pub fn import_list(cx: &mut Cx<'_>, list: ImportedList) {
         follow::wait_for_import(cx.app, imported.added.into_iter().collect(), &said);
     }
     cx.answer(format!("{said}{undo}"));
+}
+
+/// Shows the address at which devices are served, or explains how to serve them.
+pub fn tell_serving(cx: &mut Cx<'_>) {
+    match cx.app.ui.serving.clone() {
+        Some(address) => cx.say(format!("devices are served at {address} · 'serve off' ends it")),
+        None => cx.say("say where, like 'serve 8086', or 'serve 10.8.0.1:8086'"),
+    }
+}
+
+/// Serves devices at a typed address. `off` stops serving them.
+pub fn serve(cx: &mut Cx<'_>, typed: &str) {
+    let address = Some(typed.trim().to_owned()).filter(|typed| typed != "off");
+    cx.out.push(ScreenEffect::Serve(address));
+}
+
+/// Shows the address at which devices are served now, and the result of the request. The error is a sentence.
+pub fn show_serving(cx: &mut Cx<'_>, address: Option<String>, told: Result<String, InputFlaw>) {
+    cx.app.ui.serving = address;
+    match told {
+        Ok(told) => cx.answer(told),
+        Err(why) => cx.complain(why.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,5 @@ pub mod jump;
 pub mod marking;
 pub mod older;
 pub mod run_own;
-pub mod serving;
 pub mod timeline;
-pub mod unfold;
 pub mod unsubscribe;

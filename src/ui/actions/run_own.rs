@@ -9,9 +9,9 @@ use backissue_core::feed::text::one_line;
 use backissue_core::history::EntryKey;
 
 use crate::engine::entries::entry_view::LoadedEntry;
-use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::external_run::{RunFailure, RunPurpose};
-use crate::engine::external::run_external::is_web_address;
+use crate::engine::external_command::ExternalCommand;
+use crate::engine::external_run::{RunFailure, RunPurpose};
+use crate::engine::run_external::is_web_address;
 use crate::engine::store_work::Job;
 use crate::ui::app::App;
 use crate::ui::app::Cx;

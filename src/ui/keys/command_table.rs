@@ -4,7 +4,7 @@
 //! Commands of the user's own are sequences of commands and programs, bound to keys or names in `[keys]`.
 
 use super::key::{self, Key};
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 use crate::ui::state::layout::Pane;
 
 /// Passes the rows of the table to a macro. The rows are grouped under the headings of the help, in the order of the help, which
@@ -133,7 +133,7 @@ macro_rules! command_table {
                     navigation::mark_older_read;
                 Unfold "unfold" "Y" ENTRIES
                     "give entries that link to the same page rows of their own; again: they are not the same story"
-                    => unfold::unfold;
+                    => load_rows::unfold;
             }
             "Searching and filtering" {
                 Find "find" "/" READER
@@ -281,7 +281,7 @@ macro_rules! command_table {
                     => help_pane::toggle_help;
                 Serve "serve" "" ALL
                     "serve the store to your phone and other devices: 'serve 8086'; 'serve off' ends it"
-                    => serving::tell, serving::serve;
+                    => feeds::tell_serving, feeds::serve;
                 Log "log" "" ALL "show recent activity and errors in a pager; '--verbose' logs more"
                     => |cx| cx.out.extend(run_external::show_log().into_iter().map(ScreenEffect::Engine));
                 Suspend "suspend" "Ctrl-z" ALL "suspend backissue; fg in the shell resumes it"

@@ -11,13 +11,11 @@ use super::key::{ALT_BACKSPACE, Code, Key, shown};
 use super::key_bindings::{Meaning, reason_for_nothing};
 use crate::engine::backfill::elsewhere;
 use crate::engine::entries::rows::{RowKey, Show};
-use crate::engine::external::run_external;
 use crate::engine::feeds::addresses;
 use crate::engine::feeds::trouble::Remedy;
 use crate::engine::request::Request;
-use crate::ui::actions::{
-    downloads, feeds, jump, marking, older, run_own, serving, timeline, unfold, unsubscribe,
-};
+use crate::engine::run_external;
+use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, timeline, unsubscribe};
 use crate::ui::app::Cx;
 use crate::ui::app::{ANSWER_STAYS, App};
 use crate::ui::effect::ScreenEffect;
@@ -279,7 +277,7 @@ fn go_left(cx: &mut Cx<'_>) {
     }
 }
 
-/// Moves the focus to the pane on the right. If a folded tag is selected, unfolds it instead.
+/// Moves the focus to the pane on the right. If a folded tag is selecteds it instead.
 fn go_right(cx: &mut Cx<'_>) {
     if feeds_pane::unfold_selected(cx).is_none() {
         navigation::go_right(cx.app);

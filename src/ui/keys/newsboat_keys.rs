@@ -8,7 +8,7 @@ use backissue_core::{InputFlaw, flaw};
 
 use super::command_table::{COMMANDS, Command};
 use super::key::{sequence, shown};
-use crate::engine::external::external_command::ExternalCommand;
+use crate::engine::external_command::ExternalCommand;
 
 /// The meaning of a newsboat key in this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

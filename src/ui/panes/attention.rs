@@ -4,9 +4,9 @@
 use backissue_core::history::FeedKey;
 use chrono::{DateTime, Utc};
 
-use crate::engine::feeds::held_removals;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::feeds::trouble::{self, Concern, Remedy, concerns};
+use crate::engine::feeds::unsubscribe;
 use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::App;
 use crate::ui::app::Cx;
@@ -54,7 +54,7 @@ pub fn apply_remedy(cx: &mut Cx<'_>) {
             ask_about_account(cx.app, &name);
         }
         (Some(device), Remedy::AnswerDevice) => {
-            let what = held_removals::words(&cx.app.engine, &device);
+            let what = unsubscribe::removals_held(&cx.app.engine, &device);
             let text = what.map(|what| format!("The device '{device}' asks: {what}? y/n"));
             cx.app.ui.overlay = text
                 .map(|text| Overlay::Question(AskedQuestion { text, asks: Asks::Device(device) }));

@@ -1,10 +1,11 @@
 //! Loads rows of the entry list: opens and rebuilds lists, also when gaps in them appear or disappear, and requests rows before
-//! they become visible. The query is for the entries of the selected row in the subscriptions pane or of the open search.
+//! they become visible. The query is for the entries of the selected row in the subscriptions pane or of the open search. Also
+//! shows entries that share a row in rows of their own, and remembers that they are not the same story.
 
 use std::collections::BTreeSet;
 
 use backissue_core::feed::dates::calendar::{day_of, day_start};
-use backissue_core::history::FeedKey;
+use backissue_core::history::{EntryKey, FeedKey};
 use backissue_core::search::{Marks, Matching};
 use chrono::{DateTime, Utc};
 
@@ -16,9 +17,9 @@ use crate::engine::entries::rows::{
 };
 use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
-use crate::ui::effect::ScreenEffect;
+use crate::engine::store_work::Job;
+use crate::ui::app::{App, Cx};
+use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::scroll_list::{Distance, ScrollList, moved};
 use crate::ui::state::feeds_pane::FeedsRow;
 use crate::ui::state::layout::Pane;
@@ -249,6 +250,43 @@ pub fn follow_gaps(cx: &mut Cx<'_>) {
 /// Checks whether the list of the gaps in all feeds is open.
 pub fn is_open(app: &App) -> bool {
     matches!(app.ui.feeds.selected_row(), Some(FeedsRow::Gaps))
+}
+
+/// Unfolds the selected row. If the row was already unfolded, its entries never share a row again because of a link to the same
+/// page. A third call undoes the second one.
+pub fn unfold(cx: &mut Cx<'_>) {
+    let row = cx.app.ui.list.selected_row();
+    let Some((row, key)) = row.and_then(|row| Some((row, row.key.entry()?))) else {
+        return;
+    };
+    let fold = row.inside.clone();
+    if !fold.entries.is_empty() {
+        let entries: Vec<EntryKey> = fold.entries.into_iter().chain([key]).collect();
+        let again = cx.app.ui.words("{unfold} again: not the same story");
+        cx.say(format!("{} rows; {again}", entries.len()));
+        for entry in entries {
+            cx.app.ui.list.unfolded.entry(entry).or_default().extend(&fold.links);
+        }
+        return refresh_list(cx);
+    }
+    let Some(links) = cx.app.ui.list.unfolded.get(&key).cloned() else {
+        return cx.say("no other entry that links to the same page shares this row");
+    };
+    let is_back = !cx.app.ui.list.noted_apart.insert(key);
+    if is_back {
+        cx.app.ui.list.noted_apart.remove(&key);
+        cx.app.ui.list.unfolded.retain(|_, other| *other != links);
+    }
+    let again = cx.app.ui.words("{unfold} again takes it back");
+    cx.say(if is_back {
+        "they share a row again".to_owned()
+    } else {
+        format!("noted: not the same story · {again}")
+    });
+    cx.out.push(ask_store(Job::KeepApart(links)));
+    if is_back {
+        refresh_list(cx);
+    }
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::rows::{
     RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
 };
-use crate::engine::external::run_external::split_media_time;
 use crate::engine::request::Request;
+use crate::engine::run_external::split_media_time;
 use crate::engine::store_work::Job;
 use crate::ui::app::Cx;
 use crate::ui::app::{App, OnRowsLoaded};

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, VecDeque};
 use backissue_core::history::{EntryKey, FeedKey};
 use chrono::{DateTime, Utc};
 
-use crate::engine::external::external_command::ExternalCommand;
-use crate::engine::external::external_run::RunPurpose;
+use crate::engine::external_command::ExternalCommand;
+use crate::engine::external_run::RunPurpose;
 use crate::engine::feeds::addition::Subscribe;
 use crate::engine::poll::poll_log::{PollOutcome, PollResult};
 use crate::engine::store_work::UnreadCounts;

@@ -29,9 +29,9 @@ use ratatui::widgets::Paragraph;
 use super::plan_week::{
     LineInk, SENTENCE_LINES, heading, instant, outline_lines, rhythm_lines, sentence, week_lines,
 };
-use crate::engine::external::run_external::source_words;
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
+use crate::engine::run_external::source_words;
 use crate::ui::app::App;
 use crate::ui::overlays::hour_selection::cost_of_feed;
 use crate::ui::state::overlay::{PaceEffect, PlanPane, Sums, TimetablePane};

@@ -1,6 +1,6 @@
 //! `lint URL` in the real binary over loopback, on sound and faulty archive chains.
 
-use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
+use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use backissue::io::clock;
 use backissue_core::feed::dates::date::parse_date;
-use backissue_core::feed::discover::page_feeds::read_page_feeds;
 use backissue_core::feed::opml::read_opml;
 use backissue_core::feed::opml::subscription_list::{OpmlFeed, normal_tag};
+use backissue_core::feed::page_feeds::read_page_feeds;
 use backissue_core::feed::{Origin, parse};
 use serde_json::Value;
 

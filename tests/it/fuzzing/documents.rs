@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use backissue_core::feed::discover::page_feeds::read_page_feeds;
+use backissue_core::feed::page_feeds::read_page_feeds;
 use backissue_core::feed::{Origin, find_oddities, parse};
 use backissue_core::lint::examine;
 

@@ -1,6 +1,6 @@
 //! Histories from numbered pages, and from copies in an imitation of the Internet Archive, read by the real binary over loopback.
 
-use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
+use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;

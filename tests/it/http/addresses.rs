@@ -9,7 +9,7 @@ use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, Fetch
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
-use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 
 use super::{SMALL, fetch, fetch_in, here, request, roomy, settings};
 use crate::support::broken_server::{BrokenServer, Then};

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched, ServerAnswer};
 use backissue::io::http::Limits;
 use backissue::io::http::body::BodyLimits;
-use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 use backissue_core::feed::Kind;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};

@@ -2,7 +2,7 @@
 
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
 use backissue::engine::settings::{Credentials, Login, NetworkSettings, Secret};
-use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 
 use super::{fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::documents::rss;

@@ -10,7 +10,7 @@ use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, FetchRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
-use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::Publisher;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 use url::Url;

@@ -2,7 +2,7 @@
 
 use backissue::engine::poll::fetch::FetchFailure;
 use backissue::engine::settings::{NetworkSettings, OriginSettings, Secret};
-use backissue::io::publisher::server::{Publisher, PublisherRequest};
+use backissue::io::publisher::{Publisher, PublisherRequest};
 
 use super::proxies::{Nobody, line, proxy};
 use super::{fetch_in, here, in_public, request, roomy, settings};

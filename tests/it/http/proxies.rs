@@ -5,7 +5,7 @@ use std::sync::Arc;
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::{ClientEnvironment, NameLookup, NameResolver};
-use backissue::io::publisher::server::Publisher;
+use backissue::io::publisher::Publisher;
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::{fetch_in, here, request, roomy, settings};

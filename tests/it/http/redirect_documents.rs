@@ -1,7 +1,7 @@
 //! Redirect documents, which only state the new address of a feed (SPEC D.5, S1.12, S1.14).
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
-use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 use backissue_core::feed::{Kind, NewLocation};
 
 use super::{conditional, document, fetch, request, roomy};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, FetchRequest, Fetched};
 use backissue::io::http::Limits;
-use backissue::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
+use backissue::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
 
 use super::{conditional, document, fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::broken_server::{BrokenServer, Then};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, RequestKind};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::Http;
-use backissue::io::publisher::server::{Publisher, PublisherRequest};
+use backissue::io::publisher::{Publisher, PublisherRequest};
 use futures_util::FutureExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

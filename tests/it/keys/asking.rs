@@ -190,7 +190,7 @@ fn the_log_is_shown_in_a_pager() {
     world.press(":log<enter>");
     let [run] = world.ran.as_slice() else { panic!("{:?}", world.ran) };
     assert_eq!((run.command.program(), run.command.on_terminal), ("less", true));
-    assert_eq!(run.input, backissue::engine::external::external_run::RunInput::Log);
+    assert_eq!(run.input, backissue::engine::external_run::RunInput::Log);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Commands that the user configures: for opening links, for piping an entry's text, and for new entries.
 
 use backissue::engine::entries::entry_view;
-use backissue::engine::external::external_command::ExternalCommand;
-use backissue::engine::external::external_run::{RunFailure, RunInput, RunPurpose};
+use backissue::engine::external_command::ExternalCommand;
+use backissue::engine::external_run::{RunFailure, RunInput, RunPurpose};
 use backissue::engine::poll::poll_request::{PollKind, PollRequest};
 use backissue::engine::request::{Input, Request};
 use backissue::engine::settings::DesktopNotes;

@@ -8,7 +8,7 @@ use backissue::engine::poll::fetch::{
 };
 use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
-use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 use backissue::ui::state::reader::TextSource;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;

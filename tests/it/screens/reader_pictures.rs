@@ -9,7 +9,7 @@ use backissue::engine::poll::fetch::{
 };
 use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
-use backissue::io::publisher::server::{Publisher, PublisherAnswer};
+use backissue::io::publisher::{Publisher, PublisherAnswer};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::settings::ScreenSettings;
 use backissue::ui::state::reader::{PictureState, PictureWork};

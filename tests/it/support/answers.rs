@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backissue::engine::external::external_run::{ExternalRun, RunFailure};
+use backissue::engine::external_run::{ExternalRun, RunFailure};
 use backissue::engine::poll::poll_stage::LearnWanted;
 use backissue::engine::request::Input;
 use backissue::io::pictures::PictureCache;

@@ -7,7 +7,7 @@ use backissue::engine::poll::fetch::{
 };
 use backissue::io::http::article::extract_article;
 use backissue::io::http::read_body;
-use backissue_core::feed::discover::candidates::feeds_in_link_header;
+use backissue_core::feed::candidates::feeds_in_link_header;
 use backissue_core::history::walk::adaptor::read_listing;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};

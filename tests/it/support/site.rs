@@ -1,6 +1,6 @@
 //! A publisher for synchronous tests, with short functions to define its answers.
 
-use backissue::io::publisher::server::{Publisher, PublisherAnswer, PublisherRequest};
+use backissue::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
 use tokio::runtime::Runtime;
 
 /// A site that answers on background threads until it is dropped.

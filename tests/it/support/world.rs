@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use backissue::engine::downloads::record::FileTransfer;
 use backissue::engine::event_json::event_line;
-use backissue::engine::external::external_run::ExternalRun;
+use backissue::engine::external_run::ExternalRun;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::subscription::Subscription;
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchRequest};

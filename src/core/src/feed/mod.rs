@@ -29,7 +29,7 @@ pub mod parse;
 pub mod report;
 pub mod text;
 
-pub use crate::feed::discover::page_feeds::page_text;
+pub use crate::feed::page_feeds::page_text;
 pub use crate::feed::xml::schedule_hints::read_zone;
 pub use address::after_feed_scheme;
 pub use document::{
@@ -42,11 +42,14 @@ pub use oddities::{Breach, BreachKind, Oddity, OddityKind, find_breaches, find_o
 pub use parse::{Origin, parse};
 pub use report::report;
 
+pub mod candidates;
 pub mod content;
 pub mod dates;
-pub mod discover;
-pub mod encoding;
+mod decode;
+mod internal_entities;
+pub mod known_sites;
 pub mod opml;
+pub mod page_feeds;
 #[cfg(test)]
 mod robustness_tests;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::dates::date::{self, parse_date};
-use super::encoding::decode;
+use super::decode;
 use super::flaws::Flaws;
 use super::parse::Origin;
 use super::xml::fields::{self, FeedField};

@@ -10,8 +10,8 @@ use feed_rs::model::{self, FeedType};
 use feed_rs::parser::Builder;
 use url::Url;
 
+use super::decode;
 use super::document::{FeedDocument, Kind};
-use super::encoding::decode;
 use super::flaws::{Flaw, Flaws, TOO_DEEP, TOO_MANY_ENTRIES};
 use super::json_feed;
 use super::opml::read_list_feed;

@@ -14,7 +14,7 @@ use super::newsboat_config::NewsboatConfig;
 use super::sqlite::{SqlValue, Sqlite};
 use crate::InputFlaw;
 use crate::feed::address::without_logins;
-use crate::feed::discover::feed_address_of;
+use crate::feed::known_sites::feed_address_of;
 use crate::feed::opml::subscription_list::{BadOutline, Opml, OpmlFeed, normal_tags};
 use crate::feed::text::{NAME_MAX, TITLE_MAX, one_line, safe_text};
 use crate::feed::{Enclosure, Entry};

@@ -8,18 +8,18 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::explain::explanation::{
+use super::explanation::{
     PlanTrace, explain_due, explain_jitter, explain_target, first_poll_step, floor_step, rest_step,
     skip_step,
 };
 use super::facts::Facts;
 use super::holds::bans::{Exit, SkipWindows, Skips};
 use super::holds::floors::{FloorInputs, at_rest, floors, never};
-use super::interval::rules::{rule_mask, rule_words};
 use super::limits::RULES_MAX;
 use super::limits::{instant, not_later, seconds};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::{Bounds, IntervalBound, recommend};
+use super::rules::{rule_mask, rule_words};
 use super::target_time::{TargetTime, find_target, jittered, share, usable, width};
 use crate::feed::{Flaw, Zone};
 use crate::words::duration_words;

@@ -6,12 +6,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::decide::{decide, decide_time};
 use super::facts::Facts;
 use super::holds::floors::at_rest;
-use super::interval::rules::RuleTable;
-use super::interval::segments::{IntervalWalk, Rhythm};
 use super::limits::HOURS;
 use super::limits::{FOLLOWING_MAX, Pace};
 use super::plan::Plan;
 use super::recommend::{Bounds, RecommendedCourse, recommend};
+use super::rules::RuleTable;
+use super::segments::{IntervalWalk, Rhythm};
 
 /// Returns the next `count` plans (at most 1000), assuming that each poll happens as planned and gets the same
 /// response as the last one: same hints, same cache lifetime. Stops after a plan that never polls.

@@ -8,38 +8,39 @@
 //! sources, and `floors` the table of floors (times before which a feed is not polled).
 
 mod decide;
-pub mod explain;
+mod explanation;
 mod facts;
 mod following;
 pub mod holds;
-pub mod interval;
 pub mod learning;
 pub mod limits;
 mod plan;
 mod recommend;
+mod rules;
+mod segments;
+mod sentence;
+mod slots;
 #[cfg(test)]
 mod specimens;
 mod target_time;
 mod timetable;
 
-pub use crate::schedule::explain::sentence::{
-    pace_sentence, plan_lines, plan_sentence, wait_words,
-};
 pub(crate) use crate::schedule::holds::cache::counted;
 pub use crate::schedule::holds::cache::{CacheState, Lifetime, TimingHeaders};
 pub use crate::schedule::holds::in_force::{
     Restriction, floors_in_force, skipped_hours, skips_in_words,
 };
 pub use crate::schedule::holds::retry_after::{Wait, WaitHeader};
+pub use crate::schedule::sentence::{pace_sentence, plan_lines, plan_sentence, wait_words};
 pub use decide::{decide, decide_time, planning_flaws};
 pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, ScheduleSettings};
 pub use following::{Cost, cost_at_pace, following_plans, places_polls, polls_until, with_pace};
 pub use holds::floors::{ByHand, classify_manual_poll, urgency};
 pub use holds::retry_after::announces_limit;
-pub use interval::rules::rule_words;
-pub use interval::segments::{interval_in_force, rule_in_force, week_of_intervals};
 pub use limits::Pace;
 pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value, plan_json};
 pub use recommend::leaves_room_for_learning;
+pub use rules::rule_words;
+pub use segments::{interval_in_force, rule_in_force, week_of_intervals};
 pub use target_time::spread_unit;
 pub use timetable::Timetable;

@@ -7,11 +7,9 @@ use super::*;
 use crate::feed::{DayOfWeek, Hints, IntervalRule, Period, SyHint, Zone};
 use crate::schedule::holds::cache::{CacheState, Lifetime};
 use crate::schedule::holds::retry_after::{Wait, WaitHeader};
-use crate::schedule::interval::rules::RuleTable;
-use crate::schedule::interval::segments::{
-    Rhythm, interval_in_force, next_update, week_of_intervals,
-};
 use crate::schedule::limits::{Pace, *};
+use crate::schedule::rules::RuleTable;
+use crate::schedule::segments::{Rhythm, interval_in_force, next_update, week_of_intervals};
 use crate::schedule::{following_plans, with_pace};
 
 /// Monday 2026-03-02, 00:00 UTC: the start of the week that the tests use.

@@ -2,13 +2,13 @@
 //! pace and bounds (SPEC A.8): `clamp(pace * raw, MIN, MAX)`.
 
 use super::facts::{Facts, FeedStatus, Learned};
-use super::interval::rules::RuleTable;
-use super::interval::slots::sy_seconds;
 use super::limits::{
     BOILERPLATE_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS,
     INTERVAL_MAX_SECONDS, Pace,
 };
 use super::plan::SettledBy;
+use super::rules::RuleTable;
+use super::slots::sy_seconds;
 use crate::feed::{Period, SyHint};
 use crate::words::frequency::{Frequency, KnownBy};
 

@@ -6,13 +6,13 @@ use std::hash::Hasher;
 use chrono::{DateTime, Utc};
 use siphasher::sip::SipHasher13;
 
-use super::interval::rules::RuleTable;
-use super::interval::segments::{Rhythm, next_update};
-use super::interval::slots::next_slot;
 use super::limits::seconds;
 use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
 use super::plan::PlanKind;
 use super::recommend::{Bounds, IntervalBound, IntervalSource, Recommendation, RecommendedCourse};
+use super::rules::RuleTable;
+use super::segments::{Rhythm, next_update};
+use super::slots::next_slot;
 
 /// The time that the publisher and the user prefer for the next poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ fn target_of_rules(
 /// more than its cap, so the search for the end of the period stops at twice the cap.
 fn room(rhythm: Rhythm<'_>, at: i64) -> i64 {
     let enough = 2 * JITTER_CAP_SECONDS;
-    let mut walk = super::interval::segments::IntervalWalk::start(rhythm, at);
+    let mut walk = super::segments::IntervalWalk::start(rhythm, at);
     walk.next_change(at + enough).map_or(i64::MAX, |change| change - at)
 }
 

@@ -13,6 +13,7 @@ use std::os::unix::fs::FileExt;
 use roaring::RoaringBitmap;
 
 use super::posting_list::{PostingList, push_list, push_varint, set_bit, take_varint};
+use crate::io::search::IndexError;
 
 /// Maximum size of a word in bytes. Only the beginning of a longer word is indexed and looked up.
 pub(in crate::io::search) const WORD_BYTES_MAX: usize = 60;
@@ -47,6 +48,15 @@ pub(in crate::io::search) enum SegmentError {
     /// The system could not read the file.
     #[error(transparent)]
     Io(std::io::Error),
+}
+
+impl From<SegmentError> for IndexError {
+    fn from(error: SegmentError) -> Self {
+        match error {
+            SegmentError::Damaged => Self::Unusable("its files are damaged".into()),
+            SegmentError::Io(error) => error.into(),
+        }
+    }
 }
 
 impl From<std::io::Error> for SegmentError {

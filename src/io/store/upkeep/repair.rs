@@ -29,7 +29,7 @@ use crate::io::store::pack::{Batch, TableName};
 use crate::io::store::reading::same_links::APART_KEY;
 use crate::io::store::reading::search::SAVED_KEY;
 use crate::io::store::reading::small_records::DOWNLOADS_KEY;
-use crate::io::store::writing::syncs::SyncedFeed;
+use crate::io::store::syncs::SyncedFeed;
 
 /// A function that reads a record, given its key and its bytes, to find damage.
 type ReadRecord = fn(&[u8], &[u8]) -> Result<(), CodecError>;

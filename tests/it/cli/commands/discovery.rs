@@ -1,6 +1,6 @@
 //! Discovery of feeds from a page: links in pages and headers, and the addresses tried if there are none (SPEC D.9).
 
-use backissue::io::publisher::server::{PublisherAnswer, PublisherRequest};
+use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
 
 use super::{feeds, new_program};
 use crate::support::documents::rss;

@@ -1,6 +1,6 @@
 //! Validators (`ETag` and `Last-Modified`) are kept, replaced and cleared from poll to poll as in SPEC D.4.
 
-use backissue::io::publisher::server::PublisherAnswer;
+use backissue::io::publisher::PublisherAnswer;
 use serde_json::Value;
 
 use super::{feeds, new_program};

@@ -13,7 +13,7 @@ use backissue::engine::request::{Effect, Input, Request};
 use backissue::engine::settings::Settings;
 use backissue::engine::state::Engine;
 use backissue::engine::update::{next_wake, update};
-use backissue_core::feed::discover::page_feeds::PageLeads;
+use backissue_core::feed::page_feeds::PageLeads;
 use backissue_core::feed::{Entry, FeedDocument, FeedHead, Kind};
 use backissue_core::history::Counters;
 use chrono::{DateTime, TimeDelta, Utc};

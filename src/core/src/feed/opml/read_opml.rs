@@ -8,8 +8,8 @@ use super::subscription_list::{
     BadOutline, FeedSource, NAMESPACE, NotOpml, Opml, OpmlFeed, OpmlFlaw, TAG_LIST, normal_tag,
 };
 use crate::feed::address::{is_web, without_feed_scheme, without_logins};
+use crate::feed::decode::decode;
 use crate::feed::document::{DocumentRole, Entry, FeedDocument, FeedHead, HistoryLinks, Kind};
-use crate::feed::encoding::decode::decode;
 use crate::feed::flaws::Flaws;
 use crate::feed::hints::Hints;
 use crate::feed::outgoing::escaped_attribute;

@@ -15,9 +15,9 @@ use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::dates::date::{DateOrder, parse_date, stated_offset};
 use crate::feed::document::{Entry, FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
-use crate::feed::encoding::internal_entities;
 use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
+use crate::feed::internal_entities;
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 use crate::feed::xml::constructs::unescaped_if_twice;
 

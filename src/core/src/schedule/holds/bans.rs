@@ -2,11 +2,11 @@
 
 use crate::feed::{DayOfWeek, Hints};
 use crate::schedule::facts::Facts;
-use crate::schedule::interval::rules::rule_mask;
 use crate::schedule::limits::{DAY, HOUR};
 use crate::schedule::limits::{HOURS, WeekMask, hour_of_week, next_hour};
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::is_boilerplate;
+use crate::schedule::rules::rule_mask;
 
 /// Skip windows in force. At least one hour of the week is open.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::bans::Skips;
 use super::floors::{Cause, Floor, FloorInputs, floors};
-use crate::schedule::explain::explanation::floor_step;
+use crate::schedule::explanation::floor_step;
 use crate::schedule::facts::Facts;
 use crate::schedule::limits::{HOURS, instant, not_later, seconds};
 use crate::schedule::recommend::{Bounds, recommend};

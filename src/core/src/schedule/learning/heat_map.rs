@@ -14,7 +14,7 @@ use super::learned_plan::LearnedPlan;
 use super::publications::{Publications, minute};
 use super::week_bins::real;
 use crate::feed::{IntervalRule, Zone};
-use crate::schedule::interval::rules::ZoneClock;
+use crate::schedule::rules::ZoneClock;
 
 /// Number of weeks of expected publications among which rectangles are marked.
 const WEEKS_COUNTED: f64 = 6.0;

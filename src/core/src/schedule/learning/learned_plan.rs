@@ -15,8 +15,8 @@ use super::publications::{Publications, minute};
 use super::report::{LearnedFrom, LearnedRhythm, PUBLICATIONS_MIN, PaceCost};
 use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::{DayOfWeek, Zone};
-use crate::schedule::interval::rules::ZoneClock;
 use crate::schedule::limits::{PLACED_JITTER_SECONDS, Pace};
+use crate::schedule::rules::ZoneClock;
 
 /// Default cost per poll: the additional minutes of waiting that are accepted for each poll saved.
 pub const PRICE_MINUTES: f64 = 30.0;

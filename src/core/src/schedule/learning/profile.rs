@@ -8,7 +8,7 @@ use super::week_bins::{
     BIN_MINUTES, BINS, DAY_BINS, DAY_MINUTES, WEEK_MINUTES, WeekBins, bin_of, real, week_minute,
 };
 use crate::feed::DayOfWeek;
-use crate::schedule::interval::rules::ZoneClock;
+use crate::schedule::rules::ZoneClock;
 
 /// Half-life of a publication's weight, in weeks.
 const HALF_LIFE_WEEKS: f64 = 4.0;

@@ -13,7 +13,7 @@ use super::week_bins::{BIN_MINUTES, BINS, DAY_MINUTES, WEEK_MINUTES, real};
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::text::counted_words;
 use crate::feed::{DayOfWeek, Zone};
-use crate::schedule::interval::rules::{ZoneClock, offset_words};
+use crate::schedule::rules::{ZoneClock, offset_words};
 use crate::words::duration_words;
 use crate::words::frequency::Frequency;
 

@@ -1,5 +1,0 @@
-//! Subcommands for publishers and for experiments: parse, lint, publish, serve, simulate.
-
-pub(super) mod lint;
-pub(super) mod simulate;
-pub(super) mod simulate_own;

@@ -1,4 +1,0 @@
-//! Explains plans in words.
-
-pub(super) mod explanation;
-pub(super) mod sentence;
