@@ -14,7 +14,6 @@ use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use crate::ui::state::feeds_pane::FeedsRow;
 use backissue_core::history::{Counters, EntryKey, FeedKey, Flags};
-use backissue_core::search::FoldedEntries;
 
 /// The time that tests use as the current time.
 pub(in crate::ui) fn noon() -> DateTime<Utc> {
@@ -45,17 +44,9 @@ pub(in crate::ui) fn app_with(feeds: &[(&str, &[&str])]) -> App {
 
 /// Fills the open list with `count` unread entries of feed 1.
 pub(in crate::ui) fn fill_list(app: &mut App, count: u32) {
-    let row = |seq| Row {
-        key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
-        flags: Flags::NEW,
-        listed: noon(),
-        title: format!("Entry {seq}"),
-        link: None,
-        author: None,
-        ruled: Vec::new(),
-        also: Vec::new(),
-        inside: FoldedEntries::default(),
-        frequency: None,
+    let row = |seq| {
+        let key = RowKey::Entry(EntryKey { feed: FeedKey(1), seq });
+        Row::bare(key, Flags::NEW, noon(), format!("Entry {seq}"))
     };
     let list = &mut app.ui.list;
     list.rows = (0..count).map(row).collect();

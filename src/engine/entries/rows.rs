@@ -227,6 +227,20 @@ pub struct Row {
     pub frequency: Option<Frequency>,
 }
 
+impl Row {
+    /// Returns a row of which nothing else is known.
+    pub fn bare(
+        key: RowKey,
+        flags: Flags,
+        listed: DateTime<Utc>,
+        title: impl Into<String>,
+    ) -> Self {
+        let (ruled, also, inside) = (Vec::new(), Vec::new(), FoldedEntries::default());
+        let (title, link, author, frequency) = (title.into(), None, None, None);
+        Self { key, flags, listed, title, link, author, ruled, also, inside, frequency }
+    }
+}
+
 /// A request for rows of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsWanted {

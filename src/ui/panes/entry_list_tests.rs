@@ -6,24 +6,14 @@ use chrono_tz::Tz;
 use super::entry_list::{Headings, Listing, RowShape};
 use crate::engine::entries::rows::{ROWS_AT_ONCE_MAX, Row, RowKey, RowsLoaded, RowsWanted};
 use backissue_core::history::{EntryKey, FeedKey, Flags};
-use backissue_core::search::FoldedEntries;
 
 /// Lists with day headings and one line for each entry.
 const DAYS: RowShape = RowShape { headings: Headings::Days, lines: 1 };
 
 fn row(seq: u32, day: i64) -> Row {
-    Row {
-        key: RowKey::Entry(EntryKey { feed: FeedKey(1), seq }),
-        flags: Flags::NEW,
-        listed: DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap(),
-        title: String::new(),
-        link: None,
-        author: None,
-        ruled: Vec::new(),
-        also: Vec::new(),
-        inside: FoldedEntries::default(),
-        frequency: None,
-    }
+    let key = RowKey::Entry(EntryKey { feed: FeedKey(1), seq });
+    let listed = DateTime::from_timestamp(1_700_000_000 - day * 86_400, 0).unwrap();
+    Row::bare(key, Flags::NEW, listed, "")
 }
 
 fn listing(rows: usize) -> Listing {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, GapKey, KeptEntry, TEXT_LOST};
-use backissue_core::search::{FoldedEntries, Matching, SameArticles, folded};
+use backissue_core::search::{Matching, SameArticles, folded};
 use chrono::{DateTime, Utc};
 
 use super::same_links::JOINED_MAX;
@@ -276,18 +276,7 @@ impl Store {
         let inside = self.folded_inside.get(&key).cloned().unwrap_or_default();
         let key = RowKey::Entry(key);
         // An entry whose record is lost keeps its row, so that no entry disappears silently.
-        let lost = Row {
-            key,
-            flags,
-            listed: DateTime::UNIX_EPOCH,
-            title: "(damaged record)".into(),
-            link: None,
-            author: None,
-            ruled: Vec::new(),
-            also: Vec::new(),
-            inside: FoldedEntries::default(),
-            frequency: None,
-        };
+        let lost = Row::bare(key, flags, DateTime::UNIX_EPOCH, "(damaged record)");
         let entry = match key.entry() {
             Some(key) => self.listed_entry(key)?,
             None => None,
@@ -309,18 +298,7 @@ impl Store {
     /// Returns the row of a gap. Its title is empty, because the screen shows the text of the gap.
     fn gap_row(&self, feed: FeedKey, gap: GapKey) -> Option<Row> {
         let mark = self.gaps.iter().find(|mark| (mark.feed, mark.gap) == (feed, gap))?;
-        Some(Row {
-            key: RowKey::Gap(feed, gap),
-            flags: Flags::OLD,
-            listed: mark.listed,
-            title: String::new(),
-            link: None,
-            author: None,
-            ruled: Vec::new(),
-            also: Vec::new(),
-            inside: FoldedEntries::default(),
-            frequency: None,
-        })
+        Some(Row::bare(RowKey::Gap(feed, gap), Flags::OLD, mark.listed, ""))
     }
 
     pub(in crate::io::store) fn flags(&mut self, key: EntryKey) -> Result<Flags, StoreError> {

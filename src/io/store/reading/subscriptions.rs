@@ -159,10 +159,7 @@ fn records<T: DeserializeOwned>(
 ) -> Result<FeedRecords<T>, StoreError> {
     let mut records = BTreeMap::new();
     for pair in tree.scan(prefix(of)) {
-        let (key, bytes) = pair?;
-        if let Some(feed) = feed_of(&key) {
-            records.insert(feed, codec::decode(&bytes));
-        }
+        decode_into(&mut records, [pair?]);
     }
     Ok(records)
 }
@@ -193,7 +190,10 @@ fn shared_records<T: DeserializeOwned>(
     }
 }
 
-fn decode_into<T: DeserializeOwned>(records: &mut FeedRecords<T>, pairs: Vec<Pair>) {
+fn decode_into<T: DeserializeOwned>(
+    records: &mut FeedRecords<T>,
+    pairs: impl IntoIterator<Item = Pair>,
+) {
     for (key, bytes) in pairs {
         if let Some(feed) = feed_of(&key) {
             records.insert(feed, codec::decode(&bytes));
