@@ -39,8 +39,7 @@ use crate::ui::effect::ScreenEffect;
 use crate::ui::reader::reading_position::due;
 use crate::ui::settings::ScreenSettings;
 use crate::ui::state::feeds_pane::ScreenPlace;
-use crate::ui::update::update;
-use crate::ui::update::{Reconfigured, ScreenInput};
+use crate::ui::update::{Reconfigured, ScreenInput, update};
 
 /// Maximum number of inputs handled between two drawings of the screen.
 const INPUTS_A_FRAME: usize = 256;

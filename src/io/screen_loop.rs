@@ -15,8 +15,7 @@ use crate::engine::request::Input;
 use crate::ui::app::App;
 use crate::ui::come_back;
 use crate::ui::settings::ImageProtocol;
-use crate::ui::update::ScreenInput;
-use crate::ui::update::{begin, measured};
+use crate::ui::update::{ScreenInput, begin, measured};
 
 /// Minimum time between drawings caused by background changes while the terminal is unfocused.
 const UNSEEN_PAUSE: Duration = Duration::from_secs(1);

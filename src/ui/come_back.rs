@@ -1,7 +1,6 @@
 //! Restores the list and the entry that were open when the program was last closed.
 
-use super::app::Cx;
-use super::app::{App, OnRowsLoaded};
+use super::app::{App, Cx, OnRowsLoaded};
 use super::effect::ask_store;
 use super::panes::entry_list::WINDOW_ROWS;
 use super::panes::{feeds_pane, load_rows};

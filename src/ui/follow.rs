@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use backissue_core::InputFlaw;
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 
-use super::app::Cx;
-use super::app::{App, Ui};
+use super::app::{App, Cx, Ui};
 use super::effect::{ScreenEffect, ask_store};
 use super::panes::{feeds_pane, load_rows, search_pane};
 use super::reader::{count_reading, full_text};

@@ -33,8 +33,7 @@ use crate::engine::poll::learn;
 use crate::engine::request::Request;
 use crate::engine::run_external::source_words;
 use crate::engine::settings::ONLY_BY_HAND;
-use crate::engine::state::Engine;
-use crate::engine::state::is_under_way;
+use crate::engine::state::{Engine, is_under_way};
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 

@@ -20,8 +20,7 @@ use crate::engine::poll::poll_log::{PollOutcome, PollResult};
 use crate::engine::poll::poll_request::{PollKind, PollRequest};
 use crate::engine::request::{Event, Request};
 use crate::engine::settings::{FailingFeeds, ONLY_BY_HAND};
-use crate::engine::state::Engine;
-use crate::engine::state::is_polling;
+use crate::engine::state::{Engine, is_polling};
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 

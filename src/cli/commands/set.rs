@@ -22,8 +22,7 @@ use crate::engine::feeds::unsubscribe::recently_removed;
 use crate::engine::poll::learn;
 use crate::engine::poll::poll_log::PollOutcome;
 use crate::engine::request::{Request, TroubleAnswer};
-use crate::engine::state::Engine;
-use crate::engine::state::is_under_way;
+use crate::engine::state::{Engine, is_under_way};
 use crate::io::clock;
 use crate::io::loop_handle::Waited;
 

@@ -10,8 +10,10 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::credentials::{self, CredentialsTable, OriginTable, one_each};
-use super::key_bindings::{self, KeysTable, located};
-use super::key_bindings::{CommandTable, CommandsTable, DownloadsTable, open_rules, share_targets};
+use super::key_bindings::{
+    self, CommandTable, CommandsTable, DownloadsTable, KeysTable, located, open_rules,
+    share_targets,
+};
 use crate::engine::politeness::address_net::AddressNet;
 use crate::engine::settings::{
     Credentials, FailingFeeds, HistorySettings, NotifySettings, PublishSettings, ServeSettings,

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use backissue_core::accounts::served::{NAMED_MAX, field};
 use backissue_core::feed::outgoing::{outgoing_link, outgoing_name};
 use backissue_core::history::{EntryKey, FeedKey, Flag, GapLines};
-use backissue_core::schedule;
-use backissue_core::words;
+use backissue_core::{schedule, words};
 use chrono::{DateTime, Utc};
 use url::form_urlencoded;
 

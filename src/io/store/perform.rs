@@ -90,10 +90,7 @@ fn do_job(
             Some(Answer::UnreadEnded { marked, this_week })
         }
         Job::Drip(feed) => Some(Answer::Dripped(feed, store.drip(feed)?)),
-        Job::SaveTry(feed, at) => {
-            store.save_try(feed, at)?;
-            None
-        }
+        Job::SaveTry(feed, at) => unanswered(store.save_try(feed, at))?,
         Job::KeepHistory(commit) => {
             let Merged { counters, new, edited, .. } = store.keep_history(&commit)?;
             Some(Answer::HistoryKept { feed: commit.feed, counters, new, edited })
@@ -102,10 +99,7 @@ fn do_job(
         Job::Restore { feed, entries, showing } => {
             Some(Answer::Restored(feed, store.set_withdrawn(feed, entries, showing)?, showing))
         }
-        Job::SaveState(feed, state) => {
-            store.save_state(feed, &state)?;
-            None
-        }
+        Job::SaveState(feed, state) => unanswered(store.save_state(feed, &state))?,
         Job::SaveRecords(records) => {
             store.save_records(&records)?;
             Some(Answer::RecordsSaved)
@@ -143,10 +137,7 @@ fn do_job(
         Job::ReadLearned(feed) => {
             Some(Answer::Learned(feed, store.learned_plan(feed)?.map(Box::new)))
         }
-        Job::SaveLearned(feed, learned) => {
-            store.save_learned_plan(feed, &learned)?;
-            None
-        }
+        Job::SaveLearned(feed, learned) => unanswered(store.save_learned_plan(feed, &learned))?,
         Job::Count(wanted) => Some(Answer::Counted(UnreadCounts {
             dated: store.unread_since(wanted.since)?,
             portion: store.unread_in_portion(wanted.day)?,
@@ -161,22 +152,13 @@ fn do_job(
             let entries = store.with_attached(&wanted)?;
             Some(Answer::Attached(wanted, entries))
         }
-        Job::SaveDownloads(downloads) => {
-            store.save_downloads(&downloads)?;
-            None
-        }
+        Job::SaveDownloads(downloads) => unanswered(store.save_downloads(&downloads))?,
         Job::ReadWithoutPage(feed, among) => {
             Some(Answer::WithoutPage(feed, store.without_page(feed, among)?))
         }
         Job::ReadTexts(wanted) => Some(Answer::Texts(wanted.feed, store.unread_texts(wanted)?)),
-        Job::SaveFullText(key, full) => {
-            store.save_full_text(key, &full)?;
-            None
-        }
-        Job::SaveReadingPosition(key, place) => {
-            store.save_place(key, place)?;
-            None
-        }
+        Job::SaveFullText(key, full) => unanswered(store.save_full_text(key, &full))?,
+        Job::SaveReadingPosition(key, place) => unanswered(store.save_place(key, place))?,
         Job::SaveFilters(filters) => {
             store.save_filters(&filters)?;
             Some(Answer::FiltersSaved)
@@ -188,42 +170,31 @@ fn do_job(
             note_seen(&store.data);
             None
         }
-        Job::SaveFolded(folded) => {
-            store.save_folded(&folded)?;
-            None
-        }
-        Job::SaveHeld(device, feeds) => {
-            store.save_held(&device, feeds)?;
-            None
-        }
-        Job::KeepApart(links) => {
-            store.keep_apart(&links)?;
-            None
-        }
+        Job::SaveFolded(folded) => unanswered(store.save_folded(&folded))?,
+        Job::SaveHeld(device, feeds) => unanswered(store.save_held(&device, feeds))?,
+        Job::KeepApart(links) => unanswered(store.keep_apart(&links))?,
         Job::NoteElsewhere(feed, now, known) => {
             let noted = store.note_elsewhere(feed, &known, now, step.as_ref())?;
             Some(Answer::ElsewhereNoted(feed, Box::new(noted)))
         }
         Job::AwaitElsewhere { feed, since, waits } => {
-            store.await_elsewhere(feed, since, waits)?;
-            None
+            unanswered(store.await_elsewhere(feed, since, waits))?
         }
         Job::Sync(sync) => {
             let (synced, marks) = store.sync_feed(&sync)?;
             Some(Answer::Synced(sync.feed, synced, marks))
         }
-        Job::SaveSteps(steps) => {
-            store.save_steps(&steps)?;
-            None
-        }
-        Job::ForgetFeeds(feeds) => {
-            store.forget_feeds(&feeds)?;
-            None
-        }
+        Job::SaveSteps(steps) => unanswered(store.save_steps(&steps))?,
+        Job::ForgetFeeds(feeds) => unanswered(store.forget_feeds(&feeds))?,
         Job::CountFilters => Some(Answer::FiltersCounted(store.count_filter_hits()?)),
         // The store thread starts backups itself, because they run on a thread of their own.
         Job::BackUp(_) => None,
     })
+}
+
+/// Returns the result of a job that has no answer.
+fn unanswered(done: Result<(), StoreError>) -> Result<Option<Answer>, StoreError> {
+    done.map(|()| None)
 }
 
 /// Returns the batch that writes and removes undo steps.

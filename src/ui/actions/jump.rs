@@ -8,8 +8,7 @@ use backissue_core::search::folded;
 
 use crate::engine::entries::entry_filters;
 use crate::engine::request::Request;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::overlays::help_pane;
 use crate::ui::overlays::list_panel::{ClickOutcome, KeyOutcome};

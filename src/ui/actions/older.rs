@@ -4,8 +4,7 @@ use backissue_core::history::FeedKey;
 
 use crate::engine::backfill::elsewhere::{SourceKind, sources};
 use crate::engine::request::Request;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::keys::command_table::Command;
 use crate::ui::overlays::list_panel::{self, ListKind, action};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};

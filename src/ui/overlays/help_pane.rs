@@ -3,8 +3,7 @@
 
 use super::list_panel::KeyOutcome;
 use super::prompt::{Prompt, PromptPurpose, TypedText};
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::keys::command_table::{COMMANDS, Command, CommandRow, grouped, synonyms};
 use crate::ui::keys::key::{Code, Key};
 use crate::ui::keys::key_bindings::command_at;

@@ -9,8 +9,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::addition::{Addition, Subscribe};
 use crate::engine::request::Request;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::keys::command_table::Command;
 use crate::ui::keys::key::Key;
 use crate::ui::keys::key_bindings::Keymap;

@@ -9,8 +9,7 @@ use chrono::{DateTime, Utc};
 
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::store_work::Job;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::effect::ask_store;
 use crate::ui::reader::lines::cells;
 use crate::ui::state::feeds_pane::{FeedsRow, SortOrder};

@@ -10,8 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{self, Role, StyledLine, StyledSpan};
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::overlays::prompt::{Prompt, PromptPurpose};
 use crate::ui::state::overlay::Overlay;
 use crate::ui::state::reader::Find;

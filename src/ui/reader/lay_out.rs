@@ -17,8 +17,7 @@ use super::lines::{ImageTarget, Rendered, Role, StyledLine, StyledSpan};
 use super::reading_position;
 use crate::engine::entries::page_fetches::why_unsupported;
 use crate::engine::request::Request;
-use crate::ui::app::App;
-use crate::ui::app::Cx;
+use crate::ui::app::{App, Cx};
 use crate::ui::effect::{RenderWork, RenderedEntry, ScreenEffect};
 use crate::ui::state::reader::{
     OF_AN_ENTRY_MAX, PictureAnswer, PictureFlaw, PicturePlace, PictureState, PictureWork, Pictures,

@@ -17,8 +17,7 @@ use crate::engine::entries::rows::{
 use crate::engine::request::Request;
 use crate::engine::run_external::split_media_time;
 use crate::engine::store_work::Job;
-use crate::ui::app::Cx;
-use crate::ui::app::{App, OnRowsLoaded};
+use crate::ui::app::{App, Cx, OnRowsLoaded};
 use crate::ui::come_back;
 use crate::ui::effect::ask_store;
 use crate::ui::panes::entry_list::rows_around;

@@ -2,8 +2,7 @@
 
 use super::colours::Colours;
 use super::theme_roles;
-use crate::ui::app::Cx;
-use crate::ui::app::{App, SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
+use crate::ui::app::{App, Cx, SIDE_BY_SIDE_COLUMNS, STACKED_ROWS, THREE_COLUMNS};
 use crate::ui::settings::LayoutChoice;
 use crate::ui::state::layout::{Arrangement, LIST_SHARE, LIST_SHARES, share_of};
 

@@ -3,9 +3,7 @@
 use backissue_core::history::{GoOn, Limit, Mode, Next, Reason};
 
 use super::Reader;
-use super::publisher::Fault;
-use super::publisher::Publisher;
-use super::publisher::SITE;
+use super::publisher::{Fault, Publisher, SITE};
 
 #[test]
 fn in_ask_mode_a_catch_up_of_three_needs_no_question() {

@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 use std::env;
 
 use backissue::ui::effect::ScreenEffect;
-use backissue::ui::update::ScreenInput;
-use backissue::ui::update::update;
+use backissue::ui::update::{ScreenInput, update};
 use backissue_core::history::{EntryKey, FeedKey, Flags};
 
 use super::random_keys::Dice;

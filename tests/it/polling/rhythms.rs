@@ -3,8 +3,7 @@
 use backissue::engine::poll::learn;
 use backissue::engine::request::{Effect, Input, Request};
 use backissue::ui::effect::ScreenEffect;
-use backissue::ui::update::ScreenInput;
-use backissue::ui::update::update;
+use backissue::ui::update::{ScreenInput, update};
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{Pace, SettledBy};
 use chrono::{DateTime, TimeDelta, Utc};

@@ -11,8 +11,7 @@ use backissue::engine::request::{Input, Request};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::keys::key::Key;
 use backissue::ui::state::layout::Pane;
-use backissue::ui::update::ScreenInput;
-use backissue::ui::update::update;
+use backissue::ui::update::{ScreenInput, update};
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 

@@ -15,8 +15,7 @@ use backissue::ui::settings::ScreenSettings;
 use backissue::ui::state::reader::{PictureState, PictureWork};
 use backissue::ui::theme::colours::Colours;
 use backissue::ui::theme::graphics::{Graphics, Protocol};
-use backissue::ui::update::update;
-use backissue::ui::update::{Reconfigured, ScreenInput};
+use backissue::ui::update::{Reconfigured, ScreenInput, update};
 use chrono::TimeDelta;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 

@@ -12,8 +12,7 @@ use backissue::io::runtime::load_engine;
 use backissue::ui::app::App;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::settings::ScreenSettings;
-use backissue::ui::update::ScreenInput;
-use backissue::ui::update::{begin, update};
+use backissue::ui::update::{ScreenInput, begin, update};
 use backissue_core::history::FeedKey;
 use chrono::{DateTime, TimeDelta, Utc};
 

@@ -1,9 +1,8 @@
 //! Tests of the requests of devices, and of the answers, which are read with our own client.
 
 use super::*;
-use crate::accounts::answers;
 use crate::accounts::api_call::MarkAction;
-use crate::accounts::greader;
+use crate::accounts::{answers, greader};
 
 fn call(path: &str, query: &str) -> Result<ServedCall, CallFault> {
     read_call(path, query, None)

@@ -6,8 +6,7 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::elsewhere::ElsewhereEntry;
-use super::library::Library;
-use super::library::some;
+use super::library::{Library, some};
 use crate::InputFlaw;
 use crate::feed::opml::subscription_list::{
     BadOutline, OpmlFeed, OpmlFlaw, is_setting_name, normal_tags,

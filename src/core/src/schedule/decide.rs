@@ -15,8 +15,7 @@ use super::explanation::{
 use super::facts::Facts;
 use super::holds::bans::{Exit, SkipWindows, Skips};
 use super::holds::floors::{FloorInputs, at_rest, floors, never};
-use super::limits::RULES_MAX;
-use super::limits::{instant, not_later, seconds};
+use super::limits::{RULES_MAX, instant, not_later, seconds};
 use super::plan::{Decision, Plan, PlanKind, SettledBy};
 use super::recommend::{Bounds, IntervalBound, recommend};
 use super::rules::{rule_mask, rule_words};

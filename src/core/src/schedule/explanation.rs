@@ -8,8 +8,7 @@ use crate::schedule::facts::Facts;
 use crate::schedule::holds::bans::{Exit, Skips};
 use crate::schedule::holds::floors::{Cause, DelayBy, Floor, FloorInputs, Rest};
 use crate::schedule::holds::retry_after::WaitHeader;
-use crate::schedule::limits::instant;
-use crate::schedule::limits::{DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS, Pace};
+use crate::schedule::limits::{DEFAULT_MIN_SECONDS, HARD_MIN_SECONDS, Pace, instant};
 use crate::schedule::plan::{PlanKind, PlanStage, PlanStep, Value};
 use crate::schedule::recommend::{
     Bounds, IntervalBound, IntervalSource, Recommendation, RecommendedCourse, flat_sources,

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::holds::cache::{CacheState, TimingHeaders};
 use super::holds::retry_after::Wait;
 use super::learning::LearnedPlan;
-use super::limits::seconds;
-use super::limits::{DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, Pace};
+use super::limits::{
+    DEFAULT_INTERVAL_SECONDS, DEFAULT_MAX_SECONDS, DEFAULT_MIN_SECONDS, Pace, seconds,
+};
 use crate::feed::hints::is_default;
 use crate::feed::{Hints, IntervalRule};
 

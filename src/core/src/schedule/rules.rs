@@ -8,8 +8,7 @@ use chrono_tz::Tz;
 
 use crate::feed::hints::INTERVAL_MINUTES_MAX;
 use crate::feed::{DayOfWeek, IntervalRule, Zone};
-use crate::schedule::limits::WeekMask;
-use crate::schedule::limits::{MINUTE, RULES_MAX};
+use crate::schedule::limits::{MINUTE, RULES_MAX, WeekMask};
 
 /// Rules in order of precedence, strongest first. A set of rules is a `u64` whose bit `i` represents `rules[i]`.
 #[derive(Debug, Clone)]

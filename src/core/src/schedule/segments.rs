@@ -19,8 +19,7 @@ use chrono::{DateTime, Utc};
 
 use super::rules::{RuleTable, TableZone, ZoneClock};
 use crate::schedule::facts::Facts;
-use crate::schedule::limits::{HORIZON_SECONDS, HOUR};
-use crate::schedule::limits::{HOURS, hour_of_week, next_hour, seconds};
+use crate::schedule::limits::{HORIZON_SECONDS, HOUR, HOURS, hour_of_week, next_hour, seconds};
 use crate::schedule::plan::PlanKind;
 use crate::schedule::recommend::{Bounds, RecommendedCourse, recommend};
 

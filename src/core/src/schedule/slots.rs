@@ -6,8 +6,7 @@
 use chrono::{DateTime, Datelike, Months, Utc};
 
 use crate::feed::{Period, SyHint};
-use crate::schedule::limits::{DAY, HOUR, Pace, WEEK};
-use crate::schedule::limits::{instant, seconds};
+use crate::schedule::limits::{DAY, HOUR, Pace, WEEK, instant, seconds};
 
 /// An instant at which the feed can change according to its `sy` hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use std::hash::Hasher;
 use chrono::{DateTime, Utc};
 use siphasher::sip::SipHasher13;
 
-use super::limits::seconds;
-use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS};
+use super::limits::{JITTER_CAP_SECONDS, PLACED_JITTER_SECONDS, seconds};
 use super::plan::PlanKind;
 use super::recommend::{Bounds, IntervalBound, IntervalSource, Recommendation, RecommendedCourse};
 use super::rules::RuleTable;

@@ -8,8 +8,7 @@ use super::condition::{
     Condition, EntryState, Leaf, NameKind, NamePattern, NamePosition, NameTest, RowTest, When,
 };
 use super::fields::{Field, FieldKind, FlawKind, QueryFlaw, find_field, find_state};
-use super::text_test::LengthLimit;
-use super::text_test::{Attachment, EntryRegex, Term, TextField, TextTest};
+use super::text_test::{Attachment, EntryRegex, LengthLimit, Term, TextField, TextTest};
 use super::words::{WordScanner, folded, is_dense};
 use crate::InputFlaw;
 use crate::words::frequency::RateLimit;

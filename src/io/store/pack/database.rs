@@ -2,7 +2,10 @@
 //!
 //! A change is appended to the pack and then made in sled. At the end of a session, sled stores a note with the length of the pack.
 //! If the note is missing or differs when the database is opened, sled's files are removed and filled again from the pack. This
-//! happens after a crash, after damage to the pack or to sled's files, and after the pack was replaced.
+//! happens after a power cut, after damage to the pack or to sled's files, and after the pack was replaced.
+//!
+//! If only the process was killed, all that it wrote is in its files. sled then has a beginning of the changes that were made in
+//! it, and each is made after a record that says where its frame begins. The frames from there on are read again.
 //!
 //! A repair starts from the undamaged records of a pack.
 
@@ -13,11 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use sled::{Db, Mode};
 
 use super::frame::{CHANGE, FrameBuilder, Record};
-use super::pack_file::{Pack, PackPlace, Scanned};
+use super::pack_file::{Pack, PackPlace, Places, Scanned};
 use super::table::{Batch, StoredRecord, Table, TableName, read_at};
+use crate::io::codec;
 use crate::io::private_files::create_empty_subfolder;
 use crate::io::regular_files::{open_with, sync_folder, try_again};
 use crate::io::store::error::{StoreError, catch_sled_panic};
@@ -34,6 +39,8 @@ const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 const RESERVED: u64 = 2 * 1024 * 1024;
 /// Key of the note about the pack in sled, in a tree with no other records.
 const NOTE: &[u8] = b"pack";
+/// Key of the record in sled about the last change made in it. In a tree with no other records but the note.
+const LAST_CHANGE: &[u8] = b"change";
 /// Name of an empty file next to sled's files, which shows that they are the index of a pack.
 const OF_PACK: &str = "of-pack";
 /// Maximum size in bytes of a file without a valid frame that may come from an interrupted first write.
@@ -61,6 +68,19 @@ pub(in crate::io::store) struct Database {
     pub(in crate::io::store) beside: Option<Batch>,
     /// Whether the database is open for reading only.
     only_reads: bool,
+    /// Identifies the time since the system started; `None` if that is unknown.
+    boot: Option<u128>,
+}
+
+/// The last change made in sled.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct LastChange {
+    /// The number of the pack.
+    pack: u64,
+    /// Where the frame of the change begins and ends. sled has everything of the frames before it and nothing of later ones.
+    frame: (u64, u64),
+    /// When the system was started that wrote this. After a power cut, sled's files may lack what was written to them.
+    boot: u128,
 }
 
 /// Returns the content of the note in sled: the number of the pack and its length.
@@ -71,19 +91,36 @@ fn note(pack: &Pack) -> [u8; 16] {
 /// Opens sled's files if they contain a note about the pack with this number, or about any pack if `pack` is `None`. Returns them
 /// with the length of the pack in the note.
 fn open_noted(pack: Option<u64>, index: &Path, stay: SessionLength) -> Option<(Db, u64)> {
+    let (db, noted, _) = open_left(index, stay)?;
+    let (number, end) = noted?;
+    pack.is_none_or(|pack| number == pack).then_some((db, end))
+}
+
+/// Opens sled's files as a session left them, with the number and the length of the pack in its note, and with its last change.
+fn open_left(index: &Path, stay: SessionLength) -> Option<LeftIndex> {
     if !index.join("db").is_file() {
         return None;
     }
     let opened = catch_sled_panic(|| {
         let db = open_index(index, stay)?;
-        let noted = db.get(NOTE)?;
-        Ok((db, noted))
+        let (noted, last) = (db.get(NOTE)?, db.get(LAST_CHANGE)?);
+        Ok((db, noted, last))
     });
-    let (db, noted) = opened.ok()?;
-    let noted = noted?;
-    let (number, end) = noted.split_first_chunk()?;
-    let end = u64::from_le_bytes(*end.first_chunk()?);
-    pack.is_none_or(|pack| u64::from_le_bytes(*number) == pack).then_some((db, end))
+    let (db, noted, last) = opened.ok()?;
+    let noted = noted.and_then(|noted| {
+        let (number, end) = noted.split_first_chunk()?;
+        Some((u64::from_le_bytes(*number), u64::from_le_bytes(*end.first_chunk()?)))
+    });
+    Some((db, noted, last.and_then(|last| codec::decode(&last).ok())))
+}
+
+/// sled's files, with the note and the last change.
+type LeftIndex = (Db, Option<(u64, u64)>, Option<LastChange>);
+
+/// Returns a number that identifies the time since the system started.
+fn find_boot() -> Option<u128> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    u128::from_str_radix(&id.trim().replace('-', ""), 16).ok()
 }
 
 impl Database {
@@ -93,7 +130,7 @@ impl Database {
         let path = data.join(PACK);
         let index = data.join(INDEX);
         let is_new = !path.exists();
-        let pack = if is_new {
+        let mut pack = if is_new {
             let pack = Pack::create(&path)?;
             sync_folder(data)?;
             pack
@@ -107,19 +144,28 @@ impl Database {
                 return Err(StoreError::Corrupted("they are damaged".into()));
             }
         }
-        match open_noted(Some(pack.number), &index, stay) {
-            Some((db, end)) if end == pack.end => {
+        if let Some((db, noted, last)) = open_left(&index, stay) {
+            let noted = noted.filter(|(number, _)| *number == pack.number).map(|(_, end)| end);
+            if noted == Some(pack.end) {
+                let end = pack.end;
                 let mut database = Self::with(pack, &index, db)?;
                 (database.is_noted, database.is_wrong) = (true, false);
                 database.pack.note_synced(end);
                 return Ok(database);
             }
-            Some((_, end)) if end > pack.end => {
+            if noted.is_some_and(|end| end > pack.end) {
                 return Err(StoreError::Corrupted("a part of them is missing".into()));
             }
-            // The last session did not end normally, so fill sled's files again.
-            Some(_) | None => {}
+            if let Some(last) = last.filter(|last| last.pack == pack.number) {
+                if let Ok(Some(database)) =
+                    catch_sled_panic(|| Self::resume(pack, &index, db, last))
+                {
+                    return Ok(database);
+                }
+                pack = Pack::open(&path, true)?;
+            }
         }
+        // The last session did not end normally, so fill sled's files again.
         create_empty_subfolder(&index)?;
         File::create(index.join(OF_PACK))?;
         let (mut database, scanned) = Self::fill(pack, &index, stay)?;
@@ -160,26 +206,57 @@ impl Database {
             is_wrong: true,
             beside: None,
             only_reads: false,
+            boot: find_boot(),
         })
     }
 
     /// Fills new files of sled from the pack.
     fn fill(pack: Pack, index: &Path, stay: SessionLength) -> Result<(Self, Scanned), StoreError> {
-        let (places, scanned) = pack.records(0)?;
+        let (places, scanned) = pack.changes(0, 0)?;
         let db = catch_sled_panic(|| Ok(open_index(index, stay)?))?;
         let database = Self::with(pack, index, db)?;
-        catch_sled_panic(|| {
-            for ((table, key), (place, length)) in places {
-                let value = if StoredRecord::is_inline(table, length) {
-                    StoredRecord::Inline(&read_at(&database.pack.file, place, length)?).bytes()
-                } else {
-                    StoredRecord::At(place, length).bytes()
-                };
-                database.table(table).tree.insert(key, value)?;
-            }
-            Ok(())
-        })?;
+        catch_sled_panic(|| database.apply_places(places))?;
         Ok((database, scanned))
+    }
+
+    /// Makes the changes in sled that a killed process did not make there any more. Returns `None` if sled's files cannot be used.
+    fn resume(
+        pack: Pack,
+        index: &Path,
+        db: Db,
+        last: LastChange,
+    ) -> Result<Option<Self>, StoreError> {
+        let (begin, end) = last.frame;
+        let mut database = Self::with(pack, index, db)?;
+        if database.boot != Some(last.boot) || end > database.pack.end {
+            return Ok(None);
+        }
+        let (places, scanned) = database.pack.changes(begin, 0)?;
+        if !scanned.is_sound() || scanned.end < end {
+            return Ok(None);
+        }
+        database.apply_places(places)?;
+        database.pack.cut(scanned.end)?;
+        database.sync()?;
+        database.is_wrong = false;
+        Ok(Some(database))
+    }
+
+    fn apply_places(&self, places: Places) -> Result<(), StoreError> {
+        for ((table, key), place) in places {
+            let tree = &self.table(table).tree;
+            match place {
+                Some((place, length)) if StoredRecord::is_inline(table, length) => {
+                    let value = read_at(&self.pack.file, place, length)?;
+                    tree.insert(key, StoredRecord::Inline(&value).bytes())?
+                }
+                Some((place, length)) => {
+                    tree.insert(key, StoredRecord::At(place, length).bytes())?
+                }
+                None => tree.remove(key)?,
+            };
+        }
+        Ok(())
     }
 
     /// Returns a table, for reading.
@@ -227,9 +304,9 @@ impl Database {
         self.reserve(frame.length())?;
         let end = self.pack.end;
         let places = self.pack.append(frame)?;
-        let done = catch_sled_panic(|| self.apply_committed(batches, places));
+        let done = catch_sled_panic(|| self.apply_committed(batches, places, end));
         if done.is_err() {
-            self.is_wrong = true;
+            self.distrust();
             self.pack.cut(end)?;
         }
         done
@@ -239,7 +316,13 @@ impl Database {
         &mut self,
         batches: &[(TableName, &Batch)],
         places: Vec<u64>,
+        begin: u64,
     ) -> Result<(), StoreError> {
+        if let Some(boot) = self.boot {
+            let frame = (begin, self.pack.end);
+            let last = LastChange { pack: self.pack.number, frame, boot };
+            self.db.insert(LAST_CHANGE, codec::encode(&last)?)?;
+        }
         if std::mem::take(&mut self.is_noted) {
             self.db.remove(NOTE)?;
         }
@@ -270,7 +353,9 @@ impl Database {
         let file = try_again(TRIES, TRY_PAUSE, is_out_of_files, open);
         let file = file.inspect_err(|error| {
             // If sled's files were removed, sled would still write to the removed files.
-            self.is_wrong |= error.kind() == io::ErrorKind::NotFound;
+            if error.kind() == io::ErrorKind::NotFound {
+                self.distrust();
+            }
         })?;
         #[cfg(target_os = "linux")]
         {
@@ -317,15 +402,20 @@ impl Database {
 
     /// Removes everything from the pack that was not synced. sled's files are filled again when the database is opened next.
     pub(in crate::io::store) fn give_up_unsynced(&mut self) {
-        (self.is_wrong, self.ordered) = (true, None);
+        self.distrust();
+        self.ordered = None;
         // Without this, changes that were reported as failed would reappear after a restart.
         self.pack.cut(self.pack.synced).ok();
     }
 
     /// Marks sled's files as damaged or possibly different from the pack, so that they are filled again when the database is
-    /// opened next.
-    pub(in crate::io::store) const fn distrust(&mut self) {
+    /// opened next, even if this process is killed.
+    pub(in crate::io::store) fn distrust(&mut self) {
         self.is_wrong = true;
+        // sled goes on reading its open file. Another store may be at the path now.
+        if self.check_place().is_ok() {
+            fs::remove_file(self.index.join("db")).ok();
+        }
     }
 
     /// Checks whether the database must be opened again before anything can be written.
@@ -345,7 +435,7 @@ impl Database {
 
     /// Reads the whole pack to find damage.
     pub(in crate::io::store) fn scan(&self) -> Result<Scanned, StoreError> {
-        Ok(self.pack.scan(self.pack.synced, &mut |_, _| {})?)
+        Ok(self.pack.scan(0, self.pack.synced, &mut |_, _| {})?)
     }
 
     /// Returns the length of the pack in bytes.
@@ -378,8 +468,8 @@ impl Database {
             return Ok(());
         }
         if self.is_wrong {
-            // Without their log, sled's files are filled again when the database is opened next.
-            return Ok(fs::remove_file(self.index.join("db"))?);
+            self.distrust();
+            return Ok(());
         }
         if self.is_noted {
             return Ok(());
@@ -459,8 +549,10 @@ impl SoundRecords {
         let number = Some(pack.number).filter(|_| pack.is_known);
         let noted = open_noted(number, &data.join(INDEX), SessionLength::Short);
         let noted = noted.filter(|(_, end)| *end >= pack.end || !pack.is_known);
-        let (places, scanned) = pack.records(noted.as_ref().map_or(0, |(_, end)| *end))?;
-        let records = places.into_iter().map(|(name, place)| (name, Place::Pack(place))).collect();
+        let (places, scanned) = pack.changes(0, noted.as_ref().map_or(0, |(_, end)| *end))?;
+        let records = places.into_iter();
+        let records =
+            records.filter_map(|(name, place)| Some((name, Place::Pack(place?)))).collect();
         let mut sound = Self { file: Some(Arc::clone(&pack.file)), records, scanned };
         if let Some((db, _)) = noted {
             // If sled cannot be read, keep the records found in the pack.
@@ -540,5 +632,76 @@ impl SoundRecords {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &[u8] = b"only in sled";
+
+    fn put(database: &mut Database, key: u8, value: Option<&[u8]>) {
+        let mut batch = Batch::default();
+        match value {
+            Some(value) => batch.insert([key], value),
+            None => batch.remove([key]),
+        }
+        database.commit(&[(TableName::Feeds, &batch)]).unwrap();
+    }
+
+    /// Opens the files as they are on the disk now, as after the process was killed, with this many bytes of the pack.
+    fn open_as_killed(database: &Database, data: &Path, bytes: u64) -> (Vec<(u8, usize)>, bool) {
+        let copy = tempfile::tempdir().unwrap();
+        let index = copy.path().join(INDEX);
+        fs::create_dir(&index).unwrap();
+        for name in ["conf", "db", OF_PACK] {
+            fs::copy(data.join(INDEX).join(name), index.join(name)).unwrap();
+        }
+        fs::copy(data.join(PACK), copy.path().join(PACK)).unwrap();
+        assert!(bytes <= database.pack.end);
+        let pack = File::options().write(true).open(copy.path().join(PACK)).unwrap();
+        pack.set_len(bytes).unwrap();
+        let opened = Database::open(copy.path(), SessionLength::Short).unwrap();
+        let records = opened.table(TableName::Feeds).iter().map(|pair| {
+            let (key, value) = pair.unwrap();
+            (key[0], value.len())
+        });
+        (records.collect(), opened.table(TableName::Facts).contains_key(KEY).unwrap())
+    }
+
+    #[test]
+    fn index_of_a_killed_process_is_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut database = Database::open(folder.path(), SessionLength::Short).unwrap();
+        let only_here = StoredRecord::Inline(b"").bytes();
+        database.table(TableName::Facts).tree.insert(KEY, only_here).unwrap();
+        for key in 0..3 {
+            put(&mut database, key, Some(b"first"));
+        }
+        database.db.flush().unwrap();
+        let end = database.pack.end;
+        // sled keeps these in memory; the killed process takes them along.
+        put(&mut database, 0, None);
+        put(&mut database, 1, Some(&[7; 2_000]));
+        let is_known = database.boot.is_some();
+        let expected = vec![(1, 2_000), (2, 5)];
+        assert_eq!(
+            open_as_killed(&database, folder.path(), database.pack.end),
+            (expected.clone(), is_known)
+        );
+        let cut = database.pack.end - 1;
+        let shorter = open_as_killed(&database, folder.path(), cut);
+        assert_eq!(shorter, (vec![(1, 5), (2, 5)], is_known), "the last frame is incomplete");
+        let before = open_as_killed(&database, folder.path(), end - 1);
+        assert_eq!(before, (vec![(0, 5), (1, 5)], false), "sled has more than the pack");
+        // The system was started again since.
+        let last = database.db.get(LAST_CHANGE).unwrap();
+        if let Some(last) = last.map(|last| codec::decode::<LastChange>(&last).unwrap()) {
+            let earlier = LastChange { boot: !last.boot, ..last };
+            database.db.insert(LAST_CHANGE, codec::encode(&earlier).unwrap()).unwrap();
+            database.db.flush().unwrap();
+        }
+        assert_eq!(open_as_killed(&database, folder.path(), database.pack.end), (expected, false));
     }
 }

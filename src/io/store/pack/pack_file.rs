@@ -38,8 +38,8 @@ pub(super) struct Pack {
     pub(super) synced_end: SyncedEnd,
 }
 
-/// For each record, the position and the length of its value in the pack, in bytes.
-pub(super) type Places = BTreeMap<(TableName, Vec<u8>), (u64, u32)>;
+/// For each changed record, the position and the length of its newest value in the pack, in bytes; `None` if it was removed.
+pub(super) type Places = BTreeMap<(TableName, Vec<u8>), Option<(u64, u32)>>;
 
 /// The result of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,37 +105,33 @@ impl Pack {
         Ok(())
     }
 
-    /// Reads all frames. At least `synced` bytes are known to be synced. Returns the position and length of the newest undamaged
-    /// value of each record.
-    pub(super) fn records(&self, synced: u64) -> io::Result<(Places, Scanned)> {
+    /// Reads all frames from the one that begins at `from`. At least `synced` bytes are known to be synced. Returns what the
+    /// undamaged ones change.
+    pub(super) fn changes(&self, from: u64, synced: u64) -> io::Result<(Places, Scanned)> {
         let mut places = Places::new();
-        let scanned = self.scan(synced, &mut |change, frame| {
+        let scanned = self.scan(from, synced, &mut |change, frame| {
             // Ignore tables of later versions.
             let Some(table) = TableName::numbered(change.table) else { return };
-            let name = (table, change.key.to_vec());
-            match change.value {
-                Some((place, length)) => {
-                    places.insert(name, (frame.saturating_add(place), length));
-                }
-                None => drop(places.remove(&name)),
-            }
+            let place = change.value.map(|(place, length)| (frame.saturating_add(place), length));
+            places.insert((table, change.key.to_vec()), place);
         })?;
         Ok((places, scanned))
     }
 
-    /// Reads all frames in order. Calls `each` with each change whose value is undamaged, and with the position of its frame in the
+    /// Reads the frames in order, from the one that begins at `from`. Calls `each` with each change whose value is undamaged, and with the position of its frame in the
     /// pack.
     ///
     /// After a part that cannot be read, the scan continues with the next frame. If later frames and `synced` do not show that this
     /// part was synced, it is the rest of a write that was never reported as done, and the pack ends before it.
     pub(super) fn scan(
         &self,
+        from: u64,
         synced: u64,
         each: &mut dyn FnMut(FrameChange<'_>, u64),
     ) -> io::Result<Scanned> {
         let length = self.file.metadata()?.len();
-        let synced = self.synced_at_least(length)?.max(synced);
-        let (mut scanned, mut at) = (Scanned::default(), 0);
+        let synced = self.synced_at_least(from, length)?.max(synced);
+        let (mut scanned, mut at) = (Scanned::default(), from);
         while let Some((place, head, bytes)) = self.next_frame(at, length)? {
             if place > at {
                 if at >= synced {
@@ -178,9 +174,9 @@ impl Pack {
         Ok(scanned)
     }
 
-    /// Returns how many bytes were synced according to the heads of the frames.
-    fn synced_at_least(&self, length: u64) -> io::Result<u64> {
-        let (mut at, mut synced) = (0, 0);
+    /// Returns how many bytes were synced according to the heads of the frames from this position on.
+    fn synced_at_least(&self, from: u64, length: u64) -> io::Result<u64> {
+        let (mut at, mut synced) = (from, 0);
         while let Some((place, head, _)) = self.next_frame(at, length)? {
             synced = synced.max(head.synced);
             at = place.saturating_add(head.length());
@@ -382,7 +378,7 @@ mod tests {
         fs::write(&path, bytes).unwrap();
         let pack = Pack::open(&path, false).unwrap();
         let (mut feeds, mut texts) = (Vec::new(), Vec::new());
-        let scanned = pack.scan(0, &mut |change, _| {
+        let scanned = pack.scan(0, 0, &mut |change, _| {
             let number = u32::from_be_bytes(change.key.try_into().unwrap());
             let feed = change.table == TableName::Feeds.number();
             if feed { feeds.push(number) } else { texts.push(number) }
@@ -435,7 +431,7 @@ mod tests {
         let path = folder.path().join("cut");
         fs::write(&path, bytes).unwrap();
         let (cut, mut keys) = (Pack::open(&path, false).unwrap(), Vec::new());
-        let scanned = cut.scan(pack.end, &mut |change, _| keys.push(change.table)).unwrap();
+        let scanned = cut.scan(0, pack.end, &mut |change, _| keys.push(change.table)).unwrap();
         assert_eq!((keys.len(), keys.last()), (7, Some(&TableName::Feeds.number())));
         assert_eq!((scanned.unsound, scanned.is_sound()), (1, false));
         // If the first of two frames that were written together is incomplete, the second one is dropped as well.

@@ -4,8 +4,7 @@ use chrono::{
     DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc,
 };
 
-use super::tokens::{self, DateToken};
-use super::tokens::{Meanings, Sense};
+use super::tokens::{self, DateToken, Meanings, Sense};
 
 /// A time of day.
 #[derive(Clone, Copy, Default)]

@@ -6,8 +6,7 @@ use chrono::{DateTime, Datelike as _, NaiveDate, Utc};
 
 use super::clock::{self, Clock, Found, Half, Zone, to_instant};
 use super::numeric::{self, Circumstances, Decided, NumericDate};
-use super::tokens::{self, DatePiece, DateToken};
-use super::tokens::{Meaning, Meanings, Sense};
+use super::tokens::{self, DatePiece, DateToken, Meaning, Meanings, Sense};
 use super::usual;
 
 /// Maximum length of a date text, in bytes.

@@ -11,15 +11,14 @@ use super::fields::{self, ChosenElements, FeedField};
 use super::names::Ns;
 use super::tree::XmlElement;
 use super::{links, schedule_hints, tree_builder};
-use crate::feed::address;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::dates::date::{DateOrder, parse_date, stated_offset};
 use crate::feed::document::{Entry, FeedDocument, FeedHead, Kind, NewLocation, Tombstone};
 use crate::feed::flaws::{AMBIGUOUS_DATE, Flaws};
 use crate::feed::identity::{self, EntryIds, StatedIdentity};
-use crate::feed::internal_entities;
 use crate::feed::text::{self, NAME_MAX, TITLE_MAX};
 use crate::feed::xml::constructs::unescaped_if_twice;
+use crate::feed::{address, internal_entities};
 
 /// Maximum length of a content that may consist only of a picture, beside a summary with the text.
 const PICTURE_BYTES_MAX: usize = 2_000;

@@ -2,8 +2,7 @@
 
 use crate::feed::{DayOfWeek, Hints};
 use crate::schedule::facts::Facts;
-use crate::schedule::limits::{DAY, HOUR};
-use crate::schedule::limits::{HOURS, WeekMask, hour_of_week, next_hour};
+use crate::schedule::limits::{DAY, HOUR, HOURS, WeekMask, hour_of_week, next_hour};
 use crate::schedule::plan::SettledBy;
 use crate::schedule::recommend::is_boilerplate;
 use crate::schedule::rules::rule_mask;

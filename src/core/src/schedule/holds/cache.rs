@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::feed::hints::is_default;
-use crate::schedule::limits::seconds;
-use crate::schedule::limits::{CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACHE_FULL_SECONDS};
+use crate::schedule::limits::{
+    CACHE_ABSURD_SECONDS, CACHE_FALLBACK_SECONDS, CACHE_FULL_SECONDS, seconds,
+};
 
 /// The time-related headers of one response, as received. The caller joins repeated headers with a comma.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::retry_after::{Wait, WaitHeader};
 use crate::schedule::facts::{Facts, FeedStatus, PollFailure};
 use crate::schedule::limits::{
     BACK_OFF_BASE_SECONDS, BACK_OFF_CAP_SECONDS, COOL_DOWN_SECONDS, DAY, DEAD_SECONDS, HOUR,
+    instant, not_later, seconds, seconds_up,
 };
-use crate::schedule::limits::{instant, not_later, seconds, seconds_up};
 use crate::schedule::plan::{Decision, PlanKind, SettledBy};
 use crate::schedule::recommend::{Bounds, Recommendation};
 use crate::schedule::target_time::{find_target, share};

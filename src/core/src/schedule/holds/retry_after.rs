@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cache::{CacheState, TimingHeaders, http_date, whole_number};
 use crate::feed::dates::date::parse_date;
 use crate::feed::hints::is_default;
-use crate::schedule::limits::RETRY_AFTER_CAP_SECONDS;
-use crate::schedule::limits::seconds;
+use crate::schedule::limits::{RETRY_AFTER_CAP_SECONDS, seconds};
 
 /// A wait imposed by a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
