@@ -18,7 +18,7 @@ const READ: &str = "/state/com.google/read";
 
 /// A list of entries in the format of Google Reader. Items may lack any field.
 #[derive(Deserialize)]
-struct Stream {
+struct StreamContents {
     #[serde(default)]
     id: String,
     items: Vec<Value>,
@@ -75,7 +75,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Library> {
     if let Ok(Exported { items }) = serde_json::from_slice(bytes) {
         return Some(read_exported(bytes, items));
     }
-    if let Ok(stream) = serde_json::from_slice::<Stream>(bytes) {
+    if let Ok(stream) = serde_json::from_slice::<StreamContents>(bytes) {
         return Some(read_stream(&stream));
     }
     if let Ok(file) = serde_json::from_slice(bytes) {
@@ -110,7 +110,7 @@ fn read_exported(bytes: &[u8], items: Vec<ExportedItem>) -> Library {
 
 /// Reads a list of entries in the format of Google Reader. Feeds of starred entries become subscriptions, because an entry is
 /// stored with its feed.
-fn read_stream(stream: &Stream) -> Library {
+fn read_stream(stream: &StreamContents) -> Library {
     let mut library = Library::default();
     let is_all_starred = stream.id.ends_with("/starred");
     for item in &stream.items {
