@@ -169,7 +169,7 @@ pub(super) fn run_command(options: &Options, command: CliCommand) -> Result<Done
 /// Runs a command in this process, which has the store, and accepts commands from other processes meanwhile.
 fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done, Failure> {
     let (polls, fetches) = (matches!(command, CliCommand::Poll(_)), fetches(&command));
-    let (done, settings, store) = block_on(async {
+    let (done, held, settings, store) = block_on(async {
         let wanted = wanted(&command);
         let mut runtime = session::quiet_on(options, store, wanted)?;
         if fetches {
@@ -193,14 +193,16 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         let options = options.clone();
         let worker = std::thread::Builder::new().name("command".into()).spawn(move || {
             let output = Rc::<OwnOutput>::default();
-            let context = CommandContext::new(options, handle, output, EventLog::default());
+            output.held.replace((wanted != FeedsWanted::All).then(Vec::new));
+            let shown = Rc::clone(&output) as Rc<dyn CommandOutput>;
+            let context = CommandContext::new(options, handle, shown, EventLog::default());
             let mut done = run_guarded(&context, &command);
             if fetches && !context.is_closed() {
                 let told = context.wait_until_news_is_told();
                 done = done.and_then(|done| Ok(done.and(told?)));
             }
             context.end_loop();
-            done
+            (done, output.held.take().unwrap_or_default())
         });
         let worker = worker.map_err(|error| {
             Failure::new(format!("no thread could be started: {}", system_words(&error)))
@@ -217,10 +219,15 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         let settings = runtime.program.engine.settings.clone();
         // If the command is still waiting for the ended main loop, stopping the runtime ends that wait.
         let store = runtime.stop();
-        let done = worker.join().unwrap_or_else(|_| Err(Failure::new(FAULT)));
-        Ok((done, settings, store?))
+        let died = |_| (Err(Failure::new(FAULT)), Vec::new());
+        let (done, held) = worker.join().unwrap_or_else(died);
+        Ok((done, held, settings, store?))
     })?;
-    end_well(done, polls, store, &settings)
+    let ended = end_well(done, polls, store, &settings);
+    for line in held {
+        console::put(&line);
+    }
+    ended
 }
 
 /// Returns the subscriptions that a command needs. One that only shows an entry starts sooner with one of 10,000.

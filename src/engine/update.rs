@@ -23,17 +23,15 @@ use super::feeds::subscription::{SavedSubscription, Subscription};
 use super::feeds::{
     addresses, change_settings, feed_moves, feed_preview, import, subscribe, trouble, unsubscribe,
 };
-use super::move_in;
 use super::politeness::rate_limits;
 use super::poll::fetch::{FetchId, Fetched, Purpose};
 use super::poll::{learn, manual_poll, polling, start_fetches};
 use super::request::{Effect, Event, Input, Request};
-use super::run_external;
-use super::search_query;
 use super::settings::Settings;
 use super::state::{Engine, Sums};
 use super::store_results::{self, stored_or_failed};
 use super::store_work::{Beside, Job};
+use super::{move_in, run_external, search_query};
 
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);

@@ -42,6 +42,8 @@ pub trait CommandOutput {
 pub struct OwnOutput {
     /// The bar, and whether it shows numbers.
     bar: RefCell<Option<(bool, ProgressBar)>>,
+    /// Lines that are held back, so that a pager that does not read blocks nothing; `None` if lines are written at once.
+    pub held: RefCell<Option<Vec<String>>>,
 }
 
 impl OwnOutput {
@@ -61,7 +63,10 @@ impl OwnOutput {
 
 impl CommandOutput for OwnOutput {
     fn put(&self, text: &str) {
-        self.beside_the_bar(|| console::put(text));
+        match &mut *self.held.borrow_mut() {
+            Some(held) => held.push(text.to_owned()),
+            None => self.beside_the_bar(|| console::put(text)),
+        }
     }
 
     fn tell(&self, text: &str) {

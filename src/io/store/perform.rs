@@ -123,16 +123,14 @@ fn do_job(
         }
         Job::ReadRows(wanted) => Some(Answer::Rows(store.rows_wanted(&wanted)?)),
         Job::ReadEntry(key) => {
-            let entry = store.read_entry(key)?.map_err(StoreError::LostRecord)?;
-            Some(Answer::Entry(Box::new(entry)))
+            Some(Answer::Entry(store.read_entry(key)?.map_err(StoreError::LostRecord)?.into()))
         }
         Job::ReadPolls(feed) => Some(Answer::Polls(feed, store.poll_log(feed)?)),
         Job::ReadPublications(feed) => {
-            Some(Answer::Publications(feed, std::sync::Arc::new(store.publications(feed)?)))
+            Some(Answer::Publications(feed, store.publications(feed)?.into()))
         }
         Job::CountMonths(feed, zone) => {
-            let counts = Box::new(store.month_counts(feed, zone)?);
-            Some(Answer::MonthsCounted(feed, counts))
+            Some(Answer::MonthsCounted(feed, store.month_counts(feed, zone)?.into()))
         }
         Job::ReadLearned(feed) => {
             Some(Answer::Learned(feed, store.learned_plan(feed)?.map(Box::new)))

@@ -14,6 +14,7 @@ use rustix::process::Signal;
 use crate::support::binary::{Program, StoreOwner, ask_to_end, ended, signal, wait_until};
 use crate::support::documents::garbage;
 use crate::support::held_site::HeldSite;
+use crate::support::rss::rss;
 
 /// Maximum duration of a command in these tests, which is shorter than the time an owner waits for a silent client.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -67,6 +68,21 @@ fn overlong_list_arrives_complete() {
         assert_eq!(here[1499]["url"], listed[1499]["url"]);
         assert_eq!(program.run(&["feeds", "--json", "oak"]).with(0).out, "[]\n");
     });
+}
+
+#[test]
+fn long_entry_in_a_pager_leaves_the_store_to_others() {
+    // More than a pipe takes.
+    let text = format!("<p>{}</p>", "Acorns fall. ".repeat(30_000));
+    let site = Site::start(move |_| answer(200, &[], rss("Orchard", &[("a", "One", 1, &text)])));
+    let program = Program::new();
+    program.run(&["add", &site.at("/feed.xml")]).with(0);
+    let mut pager = program.start(&["show", "1.0"]);
+    let mut lines = BufReader::new(pager.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "One");
+    program.run(&["mark", "starred", "1.0"]).with(0);
+    assert!(lines.map(|line| line.unwrap().len()).sum::<usize>() > 300_000);
+    assert!(pager.wait().unwrap().success());
 }
 
 #[test]

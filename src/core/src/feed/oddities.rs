@@ -10,7 +10,6 @@ use serde_json::Value;
 use url::Url;
 
 use super::dates::date::{self, parse_date};
-use super::decode;
 use super::flaws::Flaws;
 use super::parse::Origin;
 use super::xml::fields::{self, FeedField};
@@ -18,7 +17,7 @@ use super::xml::names::Ns;
 use super::xml::tree::XmlElement;
 use super::xml::tree_builder;
 use super::xml::xml_feed::{FeedParts, is_permanent_guid};
-use super::{json_feed, text};
+use super::{decode, json_feed, text};
 use crate::feed::address::has_scheme;
 use crate::feed::content::absolute_addresses::make_addresses_absolute;
 use crate::feed::xml::tree_builder::ENTRIES_MAX;

@@ -10,12 +10,11 @@ use feed_rs::model::{self, FeedType};
 use feed_rs::parser::Builder;
 use url::Url;
 
-use super::decode;
 use super::document::{FeedDocument, Kind};
 use super::flaws::{Flaw, Flaws, TOO_DEEP, TOO_MANY_ENTRIES};
-use super::json_feed;
 use super::opml::read_list_feed;
 use super::xml::xml_feed;
+use super::{decode, json_feed};
 use crate::feed::document::{Enclosure, Entry, FeedHead};
 use crate::feed::identity::{self, StatedIdentity};
 use crate::feed::text::{NAME_MAX, joined_names, safe_text, some_line};
