@@ -224,6 +224,10 @@ fn run_here(options: &Options, store: Store, command: CliCommand) -> Result<Done
         Ok((done, held, settings, store?))
     })?;
     let ended = end_well(done, polls, store, &settings);
+    if !held.is_empty() {
+        // A pager may never read.
+        session::end_when_stopped();
+    }
     for line in held {
         console::put(&line);
     }

@@ -30,7 +30,7 @@ use crate::engine::store_work::Job;
 #[derive(Debug, Clone)]
 pub struct App {
     /// The part of the program that does not depend on the screen. Its state changes only through requests and inputs; see
-    /// [`Cx::ask`](super::app::Cx::ask).
+    /// [`Cx::ask`].
     pub engine: Engine,
     /// The state of the screen.
     pub ui: Ui,

@@ -12,8 +12,8 @@ use crate::ui::state::layout::Pane;
 /// keys, the panes in which the keys work, a description, and the function that runs the command. If text may follow the name in
 /// the palette, the row also has the function that receives this text.
 ///
-/// The table is a macro because the functions are in modules that use the commands: [`super::command_table`] creates its enum and the
-/// list of the rows without the functions, and [`super::key_input`] calls the functions.
+/// The table is a macro because the functions are in modules that use the commands: this module creates its enum and the list of
+/// the rows without the functions, and [`super::key_input`] calls the functions.
 macro_rules! command_table {
     ($rows:ident) => {
         $rows! {

@@ -275,7 +275,7 @@ fn go_left(cx: &mut Cx<'_>) {
     }
 }
 
-/// Moves the focus to the pane on the right. If a folded tag is selecteds it instead.
+/// Moves the focus to the pane on the right. If a folded tag is selected, unfolds it instead.
 fn go_right(cx: &mut Cx<'_>) {
     if feeds_pane::unfold_selected(cx).is_none() {
         navigation::go_right(cx.app);

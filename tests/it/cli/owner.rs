@@ -83,6 +83,11 @@ fn long_entry_in_a_pager_leaves_the_store_to_others() {
     program.run(&["mark", "starred", "1.0"]).with(0);
     assert!(lines.map(|line| line.unwrap().len()).sum::<usize>() > 300_000);
     assert!(pager.wait().unwrap().success());
+    let mut stuck = program.start(&["show", "1.0"]);
+    let mut unread = BufReader::new(stuck.stdout.take().unwrap()).lines();
+    assert_eq!(unread.next().unwrap().unwrap(), "One");
+    signal(stuck.id(), Signal::INT);
+    wait_until("it ends although nobody reads", || stuck.try_wait().unwrap().is_some());
 }
 
 #[test]

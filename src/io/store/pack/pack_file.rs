@@ -118,8 +118,8 @@ impl Pack {
         Ok((places, scanned))
     }
 
-    /// Reads the frames in order, from the one that begins at `from`. Calls `each` with each change whose value is undamaged, and with the position of its frame in the
-    /// pack.
+    /// Reads the frames in order, from the one that begins at `from`. Calls `each` with each change whose value is undamaged, and with
+    /// the position of its frame in the pack.
     ///
     /// After a part that cannot be read, the scan continues with the next frame. If later frames and `synced` do not show that this
     /// part was synced, it is the rest of a write that was never reported as done, and the pack ends before it.
