@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 use backissue::engine::settings::Settings;
 use backissue::io::devices::DeviceServer;
 use backissue::io::devices::device_file::DeviceFile;
+use backissue::io::http_server::ServedRequest;
 use backissue::io::loop_handle::LoopHandle;
-use backissue::io::publisher::PublisherRequest;
 use backissue::io::runtime::Runtime;
 use backissue::io::store::{FeedsWanted, Store};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -68,7 +68,7 @@ impl Device {
     /// Returns the text of an answer, which is compressed on its way.
     fn call(&self, path: &str, form: Option<String>) -> String {
         let headers = [("authorization", self.header.as_str()), ("accept-encoding", "gzip")];
-        let request = PublisherRequest {
+        let request = ServedRequest {
             method: if form.is_some() { "POST" } else { "GET" }.to_owned(),
             path_and_query: format!("/api/greader.php/reader/api/0/{path}"),
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),

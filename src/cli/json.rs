@@ -147,18 +147,7 @@ pub(super) fn gap(feed: &Subscription, gap: &Gap) -> Value {
         GapKind::Paged => ("G6", "paged"),
         GapKind::Interrupted => ("G7", "interrupted"),
     };
-    let status = match gap.reason {
-        Reason::Status(status) => Some(status),
-        Reason::Unanswered(_)
-        | Reason::Blocked(_)
-        | Reason::TooLarge(_)
-        | Reason::Unreadable(_)
-        | Reason::Limit { .. }
-        | Reason::Loop
-        | Reason::Overrun { .. }
-        | Reason::Paged
-        | Reason::Interrupted => None,
-    };
+    let status = if let Reason::Status(status) = gap.reason { Some(status) } else { None };
     json!({
         "kind": "gap",
         "feed": feed.key,

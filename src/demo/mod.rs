@@ -1,7 +1,7 @@
 //! The bundled publisher of `backissue demo`: invented feeds that together cover every kind of feed.
 //!
 //! This module is pure: a response depends only on the request, the start of the demo and `now`. It opens no socket;
-//! [`crate::io::publisher`] does.
+//! [`crate::io::http_server`] does.
 
 mod catalogue;
 mod site;

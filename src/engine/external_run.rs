@@ -88,7 +88,7 @@ pub enum RunFailure {
     #[error("{0} {how}{why}", how = how(*.1), why = reason(.2.as_deref()))]
     Failed(String, Option<i32>, Option<String>),
     /// The downloaded file that was to be played no longer exists.
-    #[error("{0} is gone: r in the downloads fetches it again")]
+    #[error("{0} is gone: download it again")]
     FileGone(String),
     /// No browser can open this address.
     #[error("no browser could be started; set the variable BROWSER to one. The address is {0}")]

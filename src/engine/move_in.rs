@@ -12,14 +12,14 @@ use backissue_core::other_readers::elsewhere::{ElsewhereEntry, KnownEntries, See
 use backissue_core::other_readers::library::MovedFilter;
 use chrono::{DateTime, Utc};
 
-use super::elsewhere_marks::{Elsewhere, ElsewhereNoted, MarksTaken};
+use super::other_reader_marks::{Elsewhere, ElsewhereNoted, MarksTaken};
 use crate::engine::entries::entry_filters;
 use crate::engine::feeds::addition::{MoveIn, Subscribe};
 use crate::engine::feeds::addresses::{address_of, by_address, comparable, subscribed_as};
 use crate::engine::feeds::import;
 use crate::engine::request::{Effect, Event};
-use crate::engine::run_external::allowed_address;
 use crate::engine::search_query::{self, with_new};
+use crate::engine::start_external::allowed_address;
 use crate::engine::state::Engine;
 use crate::engine::store_work::{Beside, Job};
 

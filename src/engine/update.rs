@@ -31,7 +31,7 @@ use super::settings::Settings;
 use super::state::{Engine, Sums};
 use super::store_results::{self, stored_or_failed};
 use super::store_work::{Beside, Job};
-use super::{move_in, run_external, search_query};
+use super::{move_in, search_query, start_external};
 
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
 const WAKE_AFTER: TimeDelta = TimeDelta::seconds(30);
@@ -132,7 +132,7 @@ fn happened(engine: &mut Engine, now: DateTime<Utc>, input: Input) {
         }
         Input::PictureTaskDone(done) => page_fetches::task_done(engine, now, done),
         Input::Ran(purpose, ended) => {
-            run_external::tell_end(engine, purpose, ended);
+            start_external::tell_end(engine, purpose, ended);
             match purpose {
                 RunPurpose::News => notifications::command_ended(engine, now),
                 RunPurpose::Play(id) => actions::ended(engine, id),
@@ -206,7 +206,7 @@ fn requested(engine: &mut Engine, now: DateTime<Utc>, request: Request) -> Resul
         Request::DropPictures => page_fetches::drop_waiting(engine),
         Request::Learn(feed) => learn::ask(engine, feed),
         Request::Open { link, attached: None } => {
-            engine.carry_out(run_external::show(engine, link));
+            engine.carry_out(start_external::show(engine, link));
         }
         Request::Open { link, attached: Some(media_type) } => {
             actions::play_attached(engine, now, link, &media_type)?;

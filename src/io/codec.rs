@@ -12,8 +12,10 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use backissue_core::history::IndexRow;
 
-/// Version of the record format. A record with another version byte is reported as damaged.
+/// Version of the record format. A record with an unknown version byte is reported as damaged.
 const FORM: u8 = 1;
+/// Version of records of index rows with hashes of pages. Those without have version 1.
+pub(super) const ROWS_FORM: u8 = 2;
 /// Bytes before the payload: version and checksum.
 const HEAD: usize = 5;
 /// Compression level of zstd.
@@ -37,8 +39,12 @@ pub enum CodecError {
 
 /// Adds version and checksum to a payload.
 pub(super) fn seal(payload: &[u8]) -> Vec<u8> {
+    seal_as(FORM, payload)
+}
+
+pub(super) fn seal_as(form: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(payload.len().saturating_add(HEAD));
-    bytes.push(FORM);
+    bytes.push(form);
     bytes.extend_from_slice(&crc32fast::hash(payload).to_be_bytes());
     bytes.extend_from_slice(payload);
     bytes
@@ -46,7 +52,9 @@ pub(super) fn seal(payload: &[u8]) -> Vec<u8> {
 
 /// Checks version and checksum, and returns the payload.
 pub(super) fn unseal(bytes: &[u8]) -> Result<&[u8], CodecError> {
-    let Some((&FORM, rest)) = bytes.split_first() else { return Err(CodecError::Form) };
+    let Some((&(FORM | ROWS_FORM), rest)) = bytes.split_first() else {
+        return Err(CodecError::Form);
+    };
     let Some((sum, payload)) = rest.split_first_chunk::<4>() else { return Err(CodecError::Form) };
     if crc32fast::hash(payload) == u32::from_be_bytes(*sum) {
         Ok(payload)
@@ -149,19 +157,25 @@ impl<'de, F: Fn(usize) -> bool, T: DeserializeOwned + Default> Visitor<'de> for 
 /// Encodes index rows with a fixed size per row.
 pub(super) fn encode_rows(rows: &[IndexRow]) -> Vec<u8> {
     let payload: Vec<u8> = rows.iter().flat_map(|row| row.to_bytes()).collect();
-    seal(&payload)
+    seal_as(ROWS_FORM, &payload)
 }
 
-/// Decodes the output of [`encode_rows`].
+/// Decodes the output of [`encode_rows`], also if an earlier version wrote it.
 pub(super) fn decode_rows(bytes: &[u8]) -> Result<Vec<IndexRow>, CodecError> {
-    let rows = unseal(bytes)?.chunks(IndexRow::SIZE).map(IndexRow::from_bytes);
+    let has_pages = bytes.first() == Some(&ROWS_FORM);
+    let size = if has_pages { IndexRow::SIZE } else { IndexRow::SIZE_WITHOUT_PAGE };
+    let rows = unseal(bytes)?.chunks(size).map(IndexRow::from_bytes);
     rows.collect::<Option<_>>().ok_or(CodecError::Content)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use backissue_core::feed::fingerprint::PageHash;
     use backissue_core::history::{Counters, Flags};
+
+    const ROW: IndexRow =
+        IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1), page: PageHash(10) };
 
     #[test]
     fn a_record_reads_back_plain_and_compressed() {
@@ -185,9 +199,12 @@ mod tests {
 
     #[test]
     fn rows_read_back() {
-        let row = IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) };
-        assert_eq!(decode_rows(&encode_rows(&[row, row])), Ok(vec![row, row]));
+        assert_eq!(decode_rows(&encode_rows(&[ROW, ROW])), Ok(vec![ROW, ROW]));
         assert_eq!(decode_rows(&encode_rows(&[])), Ok(vec![]));
+        // 29 rows of the third schema are as long as 25 of today.
+        let old: Vec<u8> = ROW.to_bytes()[..IndexRow::SIZE_WITHOUT_PAGE].repeat(29);
+        let unknown = IndexRow { page: PageHash::UNKNOWN, ..ROW };
+        assert_eq!(decode_rows(&seal(&old)), Ok(vec![unknown; 29]));
     }
 
     /// Changes a few bytes of a payload and seals it again with a valid checksum, as a bug or faulty memory might do.
@@ -224,8 +241,7 @@ mod tests {
         let history = backissue_core::history::HistoryRecord::default();
         let (plain, packed) = (encode(&state).unwrap(), encode_compressed(&text).unwrap());
         let record = encode(&history).unwrap();
-        let rows =
-            encode_rows(&[IndexRow { identity: 7, content: 8, listed: 9, flags: Flags(1) }; 3]);
+        let rows = encode_rows(&[ROW; 3]);
         let mut dice = 0x9e37_79b9_7f4a_7c15;
         for _ in 0..2_000 {
             decode::<crate::engine::feeds::subscription::FeedState>(&resealed(&plain, &mut dice))

@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use siphasher::sip::SipHasher13;
 use tokio::sync::watch;
 
-use super::publisher::{PublisherAnswer, PublisherRequest};
+use super::http_server::{ServedAnswer, ServedRequest};
 use crate::demo::{accepts_gzip, gzip, names};
 use crate::io::regular_files;
 use backissue_core::publish::{GENERATOR_MARK, SUBSCRIPTION_NAME};
@@ -84,16 +84,16 @@ impl FolderSite {
     }
 
     /// Answers a request.
-    pub fn answer(&self, request: &PublisherRequest) -> PublisherAnswer {
+    pub fn answer(&self, request: &ServedRequest) -> ServedAnswer {
         if !is_local_host(request.header("host")) {
             // A web page could let a name of its own point to this machine, to read what is served here.
-            return PublisherAnswer::plain(
+            return ServedAnswer::plain(
                 421,
                 "this server answers only as 127.0.0.1 or localhost\n",
             );
         }
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
-            let mut refused = PublisherAnswer::plain(405, "only GET and HEAD are allowed\n");
+            let mut refused = ServedAnswer::plain(405, "only GET and HEAD are allowed\n");
             refused.headers.push(("allow".to_owned(), "GET, HEAD".to_owned()));
             return refused;
         }
@@ -102,14 +102,14 @@ impl FolderSite {
         }
         match self.find(request.path()) {
             Some(found) => self.deliver(request, found),
-            None => PublisherAnswer::plain(404, "there is no such file\n"),
+            None => ServedAnswer::plain(404, "there is no such file\n"),
         }
     }
 
-    fn list(&self) -> PublisherAnswer {
+    fn list(&self) -> ServedAnswer {
         let feeds = self.feeds().unwrap_or_default();
         let lines: String = feeds.into_iter().map(|feed| feed + "\n").collect();
-        PublisherAnswer::plain(200, lines)
+        ServedAnswer::plain(200, lines)
     }
 
     /// Reads the file at a path of an address; `None` if there is none that may be served.
@@ -138,7 +138,7 @@ impl FolderSite {
         Some(FoundFile { bytes, changed: about.modified().ok()?, media_type })
     }
 
-    fn deliver(&self, request: &PublisherRequest, found: FoundFile) -> PublisherAnswer {
+    fn deliver(&self, request: &ServedRequest, found: FoundFile) -> ServedAnswer {
         let FoundFile { bytes, changed, media_type } = found;
         let tag = format!("\"{:016x}\"", hash(&bytes));
         let entries = split(&bytes);
@@ -150,7 +150,7 @@ impl FolderSite {
         ];
         let known = request.header("if-none-match");
         if is_unchanged(known, request.header("if-modified-since"), &tag, changed) {
-            return PublisherAnswer { status: 304, headers, body: Vec::new() };
+            return ServedAnswer { status: 304, headers, body: Vec::new() };
         }
         let delta = entries.as_ref().and_then(|entries| self.delta(request, known?, entries));
         if let Some(entries) = &entries {
@@ -164,7 +164,7 @@ impl FolderSite {
             }
             None => (200, bytes),
         };
-        let mut answer = PublisherAnswer { status, headers, body };
+        let mut answer = ServedAnswer { status, headers, body };
         if answer.body.len() >= GZIP_BYTES_MIN && accepts_gzip(request.header("accept-encoding")) {
             compress(&mut answer);
         }
@@ -175,7 +175,7 @@ impl FolderSite {
     /// not request that, or if its version is not known.
     fn delta(
         &self,
-        request: &PublisherRequest,
+        request: &ServedRequest,
         known: &str,
         entries: &Entries<'_>,
     ) -> Option<Vec<u8>> {
@@ -264,7 +264,7 @@ fn media_type(extension: &str, bytes: &[u8]) -> &'static str {
     of(root.map_or("xml", |(_, extension)| extension))
 }
 
-fn compress(answer: &mut PublisherAnswer) {
+fn compress(answer: &mut ServedAnswer) {
     let Some(body) = gzip(&answer.body) else { return };
     answer.body = body;
     // The tag identifies the uncompressed bytes, so it becomes weak (RFC 9110 section 8.8.1).

@@ -4,11 +4,11 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> PublisherRequest {
+fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> ServedRequest {
     let mut headers: Vec<(String, String)> =
         headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     headers.push(("host".to_owned(), "127.0.0.1:8080".to_owned()));
-    PublisherRequest {
+    ServedRequest {
         method: method.to_owned(),
         path_and_query: path.to_owned(),
         headers,
@@ -17,7 +17,7 @@ fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> PublisherReque
     }
 }
 
-fn header<'a>(answer: &'a PublisherAnswer, name: &str) -> Option<&'a str> {
+fn header<'a>(answer: &'a ServedAnswer, name: &str) -> Option<&'a str> {
     answer.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 

@@ -9,7 +9,7 @@ use backissue_core::InputFlaw;
 use backissue_core::feed::dates::calendar::{day_of, day_start};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::actions::{feeds, run_own, timeline};
+use super::actions::{feeds, history_lists, run_own};
 use super::app::{App, Cx, Ui};
 use super::come_back;
 use super::effect::{RenderedEntry, ScreenEffect};
@@ -184,7 +184,9 @@ fn take_answer(cx: &mut Cx<'_>, stored: Stored) {
         Ok(Answer::Polls(feed, polls)) => {
             plan_pane::show_polls(cx.app, feed, polls);
         }
-        Ok(Answer::MonthsCounted(feed, counts)) => timeline::show(cx.app, feed, *counts),
+        Ok(Answer::MonthsCounted(feed, counts)) => {
+            history_lists::show_timeline(cx.app, feed, *counts);
+        }
         Ok(Answer::Counted(counts)) => search_pane::take_counts(cx, counts),
         _ => cx.tell_engine(Input::Stored(Box::new(stored))),
     }

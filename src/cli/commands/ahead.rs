@@ -18,7 +18,7 @@ use crate::engine::entries::entry_view::EntryView;
 use crate::engine::entries::page_fetches::why_unsupported;
 use crate::engine::entries::rows::Show;
 use crate::engine::request::Request;
-use crate::engine::run_external::is_web_address;
+use crate::engine::start_external::is_web_address;
 use crate::engine::state::{Engine, is_polling};
 use crate::io::clock;
 use crate::io::loop_handle::Waited;

@@ -32,7 +32,7 @@ use crate::engine::poll::fetch::{
 use crate::engine::settings::NetworkSettings;
 use crate::io::folder_site::FolderSite;
 use crate::io::http::{Http, Limits};
-use crate::io::publisher::Publisher;
+use crate::io::http_server::HttpServer;
 use crate::io::signals::Stops;
 use crate::io::system::system_words;
 use crate::io::{clock, console};
@@ -343,7 +343,7 @@ pub(in crate::cli) fn run_serve(args: &ServeArgs) -> Result<Done, Failure> {
     let feeds = site.feeds().map_err(cannot)?;
     let mut stops = Stops::of_process();
     block_on(async {
-        let bound = Publisher::bind_at(args.port).await.map_err(|error| {
+        let bound = HttpServer::bind_at(args.port).await.map_err(|error| {
             let why = system_words(&error);
             Failure::new(format!(
                 "port {} cannot be used: {why}; choose another with --port",

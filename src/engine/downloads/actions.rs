@@ -21,7 +21,7 @@ use crate::engine::entries::{marks, page_fetches};
 use crate::engine::external_run::{ExternalRun, RunInput, RunPurpose};
 use crate::engine::poll::poll_stage::News;
 use crate::engine::request::Effect;
-use crate::engine::run_external::{self, is_web_address, split_media_time};
+use crate::engine::start_external::{self, is_web_address, split_media_time};
 use crate::engine::state::Engine;
 
 /// Maximum length of a stored title, in characters.
@@ -279,7 +279,7 @@ pub fn play_attached(
             return play(engine, now, &file, Some(from));
         }
     }
-    engine.carry_out(run_external::play(engine, link, media_type));
+    engine.carry_out(start_external::play(engine, link, media_type));
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use crate::engine::change::{self, Change};
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::learn;
 use crate::engine::request::Event;
-use crate::engine::run_external::allowed_address;
+use crate::engine::start_external::allowed_address;
 use crate::engine::state::Engine;
 
 /// Returns the searches of newsboat in a list as names and queries, and a sentence for each that has no counterpart here.

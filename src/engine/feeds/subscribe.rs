@@ -24,7 +24,7 @@ use crate::engine::poll::poll_log::PollCause;
 use crate::engine::poll::poll_request::{Again, Sent, permanent};
 use crate::engine::poll::{polling, start_fetches};
 use crate::engine::request::Event;
-use crate::engine::run_external::allowed_address;
+use crate::engine::start_external::allowed_address;
 use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::address::without_logins;

@@ -23,10 +23,10 @@ use crate::demo::{accepts_gzip, gzip};
 use crate::engine::settings::{ServeSettings, Settings};
 use crate::io::answers::LoopEnded;
 use crate::io::clock;
+use crate::io::http_server::{HttpServer, ServedAnswer, ServedRequest};
 use crate::io::loop_handle::LoopHandle;
 use crate::io::owner::client::{Client, RunEnd};
 use crate::io::pictures::PictureCache;
-use crate::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
 use crate::io::store::{DeviceRecord, Store, StoreError, owner_socket};
 use crate::io::system::system_words;
 
@@ -71,7 +71,7 @@ impl DeviceServer {
     }
 
     /// Answers a request. This may wait for the store.
-    pub fn answer(&self, request: &PublisherRequest) -> PublisherAnswer {
+    pub fn answer(&self, request: &ServedRequest) -> ServedAnswer {
         let mut answer = self.answered(request);
         if answer.body.len() >= GZIP_BYTES_MIN
             && accepts_gzip(request.header("accept-encoding"))
@@ -87,19 +87,19 @@ impl DeviceServer {
         answer
     }
 
-    fn answered(&self, request: &PublisherRequest) -> PublisherAnswer {
+    fn answered(&self, request: &ServedRequest) -> ServedAnswer {
         let path = percent_decode_str(request.path()).decode_utf8().unwrap_or_default();
         let query = request.query().unwrap_or_default();
         if let Err(fault) = check_query(query) {
-            return PublisherAnswer::plain(400, format!("{fault}\n"));
+            return ServedAnswer::plain(400, format!("{fault}\n"));
         }
         let form = match request.method.as_str() {
             "POST" => match std::str::from_utf8(&request.body) {
                 Ok(form) => Some(form.to_owned()),
-                Err(_) => return PublisherAnswer::plain(400, "the form is not UTF-8\n"),
+                Err(_) => return ServedAnswer::plain(400, "the form is not UTF-8\n"),
             },
             "GET" => None,
-            _ => return PublisherAnswer::plain(405, "only GET and POST are allowed\n"),
+            _ => return ServedAnswer::plain(405, "only GET and POST are allowed\n"),
         };
         let Some(path) = path.strip_prefix(API_PATH) else {
             return page_gate::sealed(self.page(request, &path, form));
@@ -108,16 +108,16 @@ impl DeviceServer {
         let slashes = path.len().saturating_sub(path.trim_start_matches('/').len());
         let path = path.get(slashes.saturating_sub(1)..).unwrap_or_default();
         match (path.trim_end_matches('/'), form.as_deref()) {
-            ("" | "/check/compatibility", _) => return PublisherAnswer::plain(200, "OK"),
+            ("" | "/check/compatibility", _) => return ServedAnswer::plain(200, "OK"),
             ("/accounts/ClientLogin", Some(form)) => return self.log_in(request, form),
             ("/accounts/ClientLogin", None) => {
-                return PublisherAnswer::plain(400, "the login must be a POST\n");
+                return ServedAnswer::plain(400, "the login must be a POST\n");
             }
             _ => {}
         }
         let atom = path.strip_prefix("/reader/").filter(|path| path.starts_with(ATOM_PATH));
         let Some(path) = path.strip_prefix("/reader/api/0/").or(atom) else {
-            return PublisherAnswer::plain(404, "nothing is here\n");
+            return ServedAnswer::plain(404, "nothing is here\n");
         };
         let Some((device, token)) = self.let_in(request) else { return self.refuse(request) };
         // As with FreshRSS, clients may omit this token, because the token in the header is checked.
@@ -126,43 +126,43 @@ impl DeviceServer {
             return self.refuse(request);
         }
         match path {
-            "token" => PublisherAnswer::plain(200, action_token(&token)),
+            "token" => ServedAnswer::plain(200, action_token(&token)),
             "user-info" => typed("application/json", write_user(&device)),
             _ => {
                 let (path, query) = (path.to_owned(), query.to_owned());
                 let answered = self.ask(&DeviceCall { device, path, query, form, page: None });
                 match answered {
                     DeviceReply { status: 200, text } if text == "OK" => {
-                        PublisherAnswer::plain(200, text)
+                        ServedAnswer::plain(200, text)
                     }
                     DeviceReply { status: 200, text } if atom.is_some() => {
                         typed("application/atom+xml", text)
                     }
                     DeviceReply { status: 200, text } => typed("application/json", text),
                     DeviceReply { status, text } => {
-                        PublisherAnswer::plain(status, format!("{text}\n"))
+                        ServedAnswer::plain(status, format!("{text}\n"))
                     }
                 }
             }
         }
     }
 
-    fn log_in(&self, request: &PublisherRequest, form: &str) -> PublisherAnswer {
+    fn log_in(&self, request: &ServedRequest, form: &str) -> ServedAnswer {
         let (Some(name), Some(password)) = (field(form, "Email"), field(form, "Passwd")) else {
-            return PublisherAnswer::plain(400, "the name or the password is missing\n");
+            return ServedAnswer::plain(400, "the name or the password is missing\n");
         };
         // If the file cannot be read, nobody can log in.
         match self.file.log_in(&name, &password) {
             Ok(Some(token)) => {
                 let value = format!("{name}/{token}");
-                PublisherAnswer::plain(200, format!("SID={value}\nLSID=null\nAuth={value}\n"))
+                ServedAnswer::plain(200, format!("SID={value}\nLSID=null\nAuth={value}\n"))
             }
             Ok(None) | Err(_) => self.refuse(request),
         }
     }
 
     /// Returns the name and the token of a device with a valid token, which is taken from the header only.
-    fn let_in(&self, request: &PublisherRequest) -> Option<(String, String)> {
+    fn let_in(&self, request: &ServedRequest) -> Option<(String, String)> {
         let value = request.header("authorization")?.strip_prefix("GoogleLogin auth=")?;
         let (name, token) = value.trim().split_once('/')?;
         let is_valid = self.file.is_valid(name, token).unwrap_or(false);
@@ -170,19 +170,14 @@ impl DeviceServer {
     }
 
     /// Answers a browser. Every page except the login requires the cookie.
-    fn page(
-        &self,
-        request: &PublisherRequest,
-        path: &str,
-        form: Option<String>,
-    ) -> PublisherAnswer {
+    fn page(&self, request: &ServedRequest, path: &str, form: Option<String>) -> ServedAnswer {
         let hosts = &self.settings.hosts;
         if !page_gate::is_own_host(request, hosts) {
             let why = "this name is not known here: add it to hosts in [serve] of config.toml\n";
-            return PublisherAnswer::plain(421, why);
+            return ServedAnswer::plain(421, why);
         }
         if form.is_some() && !page_gate::is_own_form(request, hosts) {
-            return PublisherAnswer::plain(403, "this form is of another site\n");
+            return ServedAnswer::plain(403, "this form is of another site\n");
         }
         match (path, form.as_deref()) {
             ("/style.css", None) => return typed("text/css", page_html::STYLE.to_owned()),
@@ -199,7 +194,7 @@ impl DeviceServer {
         let token = action_token(&token);
         if form.as_deref().is_some_and(|form| field(form, "T").as_ref() != Some(&token)) {
             let why = "this form is not of this login: go back and load the page again\n";
-            return PublisherAnswer::plain(403, why);
+            return ServedAnswer::plain(403, why);
         }
         let query = request.query().unwrap_or_default().to_owned();
         match (path, &form) {
@@ -215,11 +210,11 @@ impl DeviceServer {
         match self.ask(&call) {
             DeviceReply { status: 200, text } => html_page(200, text),
             DeviceReply { status: 303, text } => page_gate::lead_to(&text),
-            DeviceReply { status, text } => PublisherAnswer::plain(status, format!("{text}\n")),
+            DeviceReply { status, text } => ServedAnswer::plain(status, format!("{text}\n")),
         }
     }
 
-    fn log_in_browser(&self, request: &PublisherRequest, form: &str) -> PublisherAnswer {
+    fn log_in_browser(&self, request: &ServedRequest, form: &str) -> ServedAnswer {
         let given = |name| field(form, name).unwrap_or_default();
         let (name, password) = (given("Email"), given("Passwd"));
         // If the file cannot be read, nobody can log in.
@@ -237,19 +232,19 @@ impl DeviceServer {
     }
 
     /// Returns a picture of an entry. Only stored pictures are shown; none is fetched.
-    fn picture(&self, query: &str) -> PublisherAnswer {
+    fn picture(&self, query: &str) -> ServedAnswer {
         let cache = PictureCache::beside(&self.data);
         let found = field(query, "of").and_then(|name| cache.find_named(&name));
         let known = found.and_then(|body| Some((image::guess_format(&body).ok()?, body)));
         let Some((format, body)) = known else {
-            return PublisherAnswer::plain(404, "nothing is here\n");
+            return ServedAnswer::plain(404, "nothing is here\n");
         };
         let headers = vec![("content-type".to_owned(), format.to_mime_type().to_owned())];
-        PublisherAnswer { status: 200, headers, body }
+        ServedAnswer { status: 200, headers, body }
     }
 
     /// Returns the address of the client. If the request comes from the configured proxy, this is the last address in its header.
-    fn client(&self, request: &PublisherRequest) -> IpAddr {
+    fn client(&self, request: &ServedRequest) -> IpAddr {
         let is_proxy = self.settings.proxy == Some(request.from);
         // The proxy adds the last address. Anybody can have written the others.
         let stated = request.headers.iter().rev().find(|(name, _)| name == "x-forwarded-for");
@@ -260,7 +255,7 @@ impl DeviceServer {
 
     /// Counts a wrong password or token. Returns whether this client has sent too many. Only wrong ones are limited, so a client
     /// with a valid token never has to wait.
-    fn count_wrong(&self, request: &PublisherRequest) -> bool {
+    fn count_wrong(&self, request: &ServedRequest) -> bool {
         let (from, now) = (self.client(request), clock::instant());
         // If too many addresses are wrong at once, a new one has to wait, too.
         let mut count = usize::MAX;
@@ -281,14 +276,14 @@ impl DeviceServer {
     }
 
     /// Refuses a wrong password or token of an app.
-    fn refuse(&self, request: &PublisherRequest) -> PublisherAnswer {
+    fn refuse(&self, request: &ServedRequest) -> ServedAnswer {
         let mut answer = if self.count_wrong(request) {
-            let mut answer = PublisherAnswer::plain(429, "too many wrong passwords\n");
+            let mut answer = ServedAnswer::plain(429, "too many wrong passwords\n");
             let seconds = WRONG_TIME.as_secs().to_string();
             answer.headers.push(("retry-after".to_owned(), seconds));
             answer
         } else {
-            PublisherAnswer::plain(401, "Unauthorized!")
+            ServedAnswer::plain(401, "Unauthorized!")
         };
         answer.headers.push(("google-bad-token".to_owned(), "true".to_owned()));
         answer
@@ -325,13 +320,13 @@ impl DeviceServer {
     }
 }
 
-fn html_page(status: u16, text: String) -> PublisherAnswer {
-    PublisherAnswer { status, ..typed("text/html", text) }
+fn html_page(status: u16, text: String) -> ServedAnswer {
+    ServedAnswer { status, ..typed("text/html", text) }
 }
 
-fn typed(media_type: &str, text: String) -> PublisherAnswer {
+fn typed(media_type: &str, text: String) -> ServedAnswer {
     let headers = vec![("content-type".to_owned(), format!("{media_type}; charset=utf-8"))];
-    PublisherAnswer { status: 200, headers, body: text.into_bytes() }
+    ServedAnswer { status: 200, headers, body: text.into_bytes() }
 }
 
 /// An open port. A thread serves it until this value is dropped.
@@ -382,13 +377,13 @@ impl DevicePort {
             let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let Ok(runtime) = built else { return };
             runtime.block_on(async {
-                let publisher = match Publisher::bind_address(address).await {
-                    Ok(publisher) => publisher,
+                let server = match HttpServer::bind_address(address).await {
+                    Ok(server) => server,
                     Err(error) => return drop(bound.send(Err(error))),
                 };
-                bound.send(Ok(publisher.base_url())).ok();
+                bound.send(Ok(server.base_url())).ok();
                 let running =
-                    publisher.serve_slowly(BODY_MAX, move |request| answering.answer(&request));
+                    server.serve_slowly(BODY_MAX, move |request| answering.answer(&request));
                 closed.await.ok();
                 drop(running);
             });

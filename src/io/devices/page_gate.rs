@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::io::publisher::{PublisherAnswer, PublisherRequest};
+use crate::io::http_server::{ServedAnswer, ServedRequest};
 
 /// Name of the cookie.
 const COOKIE: &str = "backissue";
@@ -22,7 +22,7 @@ const HEADERS: [(&str, &str); 4] = [
 ];
 
 /// Adds the headers that every answer to a browser has.
-pub(super) fn sealed(mut answer: PublisherAnswer) -> PublisherAnswer {
+pub(super) fn sealed(mut answer: ServedAnswer) -> ServedAnswer {
     answer.headers.extend(HEADERS.map(|(name, value)| (name.to_owned(), value.to_owned())));
     answer
 }
@@ -36,13 +36,13 @@ fn host_name(host: &str) -> String {
 
 /// Checks whether the host in a request is a name of this server. An attacker could let another name point to this server, so
 /// that pages of the attacker could read ours. A numeric address cannot be redirected in this way.
-pub(super) fn is_own_host(request: &PublisherRequest, hosts: &[String]) -> bool {
+pub(super) fn is_own_host(request: &ServedRequest, hosts: &[String]) -> bool {
     let name = host_name(request.header("host").unwrap_or_default());
     name.parse::<IpAddr>().is_ok() || name == "localhost" || hosts.contains(&name)
 }
 
 /// Checks that a form does not come from another site. Text browsers send no origin; their forms are identified by the token.
-pub(super) fn is_own_form(request: &PublisherRequest, hosts: &[String]) -> bool {
+pub(super) fn is_own_form(request: &ServedRequest, hosts: &[String]) -> bool {
     let is_own = |origin: &str| {
         let host = origin.split_once("://").map(|(_, host)| host).unwrap_or_default();
         request.header("host") == Some(host) || hosts.contains(&host_name(host))
@@ -52,7 +52,7 @@ pub(super) fn is_own_form(request: &PublisherRequest, hosts: &[String]) -> bool 
 }
 
 /// Returns the name and the token in the cookie.
-pub(super) fn session(request: &PublisherRequest) -> Option<(String, String)> {
+pub(super) fn session(request: &ServedRequest) -> Option<(String, String)> {
     let mut cookies = request.header("cookie")?.split(';').map(str::trim);
     let value = cookies.find_map(|cookie| cookie.strip_prefix(COOKIE)?.strip_prefix('='))?;
     let (name, token) = value.split_once('/')?;
@@ -60,7 +60,7 @@ pub(super) fn session(request: &PublisherRequest) -> Option<(String, String)> {
 }
 
 /// Returns the header that sets the cookie, or that removes it if there is no value.
-pub(super) fn cookie(request: &PublisherRequest, value: Option<&str>) -> (String, String) {
+pub(super) fn cookie(request: &ServedRequest, value: Option<&str>) -> (String, String) {
     let has_tls = request.header("x-forwarded-proto") == Some("https")
         || request.header("origin").is_some_and(|origin| origin.starts_with("https://"));
     let secure = if has_tls { "; Secure" } else { "" };
@@ -71,18 +71,18 @@ pub(super) fn cookie(request: &PublisherRequest, value: Option<&str>) -> (String
 }
 
 /// Returns an answer that redirects the browser to another of our pages.
-pub(super) fn lead_to(place: &str) -> PublisherAnswer {
+pub(super) fn lead_to(place: &str) -> ServedAnswer {
     let headers = vec![("location".to_owned(), place.to_owned())];
-    PublisherAnswer { status: 303, headers, body: Vec::new() }
+    ServedAnswer { status: 303, headers, body: Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn request(headers: &[(&str, &str)]) -> PublisherRequest {
+    fn request(headers: &[(&str, &str)]) -> ServedRequest {
         let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        PublisherRequest {
+        ServedRequest {
             method: "POST".into(),
             path_and_query: "/".into(),
             headers: headers.collect(),

@@ -21,8 +21,8 @@ use crate::engine::poll::fetch::{
     AddressSource, AnswerBody, AnswerHeaders, FetchFailure, FetchRequest, Fetched, RequestKind,
     ServerAnswer,
 };
-use crate::engine::run_external::check_allowed;
 use crate::engine::settings::NetworkSettings;
+use crate::engine::start_external::check_allowed;
 use crate::io::http::Http;
 use crate::io::named_files::expand_home;
 use crate::io::system::system_words;

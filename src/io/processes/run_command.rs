@@ -27,7 +27,7 @@ use crate::engine::entries::entry_view;
 use crate::engine::external_command::ExternalCommand;
 use crate::engine::external_run::{ExternalRun, RunFailure, RunInput, RunPurpose};
 use crate::engine::request::Input;
-use crate::engine::run_external::{browsers, is_web_address};
+use crate::engine::start_external::{browsers, is_web_address};
 use crate::io::clock;
 use crate::io::log::log_tail;
 use crate::io::system::system_words;

@@ -95,7 +95,7 @@ fn put<T: Default + Clone>(chunk: &mut Vec<T>, place: usize, value: T) {
 impl Store {
     /// Returns the counters of a feed.
     pub(super) fn counters_of(&self, feed: FeedKey) -> Result<Counters, StoreError> {
-        let bytes = self.counters.get(feed_bytes(feed))?;
+        let bytes = self.tables.counters.get(feed_bytes(feed))?;
         let damaged =
             |why| StoreError::Damaged { what: format!("the counters of feed {feed}"), why };
         bytes.map_or(Ok(Counters::default()), |bytes| codec::decode(&bytes).map_err(damaged))
@@ -103,7 +103,7 @@ impl Store {
 
     /// Reads the index rows of a feed from the table, without the cache.
     pub(super) fn read_rows(&self, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
-        rows_in(&self.index, feed)
+        rows_in(&self.tables.index, feed)
     }
 
     /// Returns the index rows of a feed; they are read once and kept in memory.
@@ -116,11 +116,11 @@ impl Store {
     }
 
     fn entry_chunk(&self, feed: FeedKey, chunk: u32) -> Result<EntryChunk, StoreError> {
-        record_in(&self.meta, ENTRIES_OF, feed, chunk, |_| true)
+        record_in(&self.tables.meta, ENTRIES_OF, feed, chunk, |_| true)
     }
 
     fn body_chunk(&self, feed: FeedKey, chunk: u32) -> Result<BodyChunk, StoreError> {
-        record_in(&self.bodies, TEXTS_OF, feed, chunk, |_| true)
+        record_in(&self.tables.bodies, TEXTS_OF, feed, chunk, |_| true)
     }
 
     /// Returns the slot of an entry in its record of texts; `None` if there is none.
@@ -128,7 +128,7 @@ impl Store {
         let place = slot(key.seq, BODIES);
         let wanted = |slot| slot == place;
         let mut chunk: BodyChunk =
-            record_in(&self.bodies, TEXTS_OF, key.feed, key.seq / BODIES, wanted)?;
+            record_in(&self.tables.bodies, TEXTS_OF, key.feed, key.seq / BODIES, wanted)?;
         Ok(chunk.get_mut(place).map(std::mem::take))
     }
 
@@ -157,7 +157,7 @@ impl Store {
         &self,
         (feed, chunk): EntryRecord,
     ) -> Result<Vec<Option<T>>, StoreError> {
-        record_in(&self.meta, ENTRIES_OF, feed, chunk, |_| true)
+        record_in(&self.tables.meta, ENTRIES_OF, feed, chunk, |_| true)
     }
 
     /// Returns the fields of an entry that lists show, or `None` if its record is lost. The record is read once and kept in memory.
@@ -166,7 +166,7 @@ impl Store {
         key: EntryKey,
     ) -> Result<Option<&ListedEntry>, StoreError> {
         let record = (key.feed, key.seq / ENTRIES);
-        let read = || record_in(&self.meta, ENTRIES_OF, record.0, record.1, |_| true);
+        let read = || record_in(&self.tables.meta, ENTRIES_OF, record.0, record.1, |_| true);
         match self.shown.get(record, slot(key.seq, ENTRIES), read) {
             // Treat a damaged record like a missing one, so that the list shows the other entries.
             Err(StoreError::Damaged { .. }) => Ok(None),
@@ -196,7 +196,7 @@ impl Store {
 
     /// Returns the text of an entry, or `None` if it has none or its text was dropped.
     pub fn body(&self, key: EntryKey) -> Result<Option<EntryBody>, StoreError> {
-        self.body_slot(key)?.unwrap_or_default().text(&self.bodies, key)
+        self.body_slot(key)?.unwrap_or_default().text(&self.tables.bodies, key)
     }
 
     /// Checks whether nothing of the text of an entry is lost: its slot can be read and, if the text has a record of its own, that
@@ -205,6 +205,7 @@ impl Store {
         match self.body_slot(key).unwrap_or_default() {
             Some(BodySlot::Empty | BodySlot::Here(_) | BodySlot::Dropped) => true,
             Some(BodySlot::Alone) => self
+                .tables
                 .bodies
                 .get(alone_key(key))
                 .is_ok_and(|bytes| bytes.is_some_and(|bytes| are_texts(&bytes, true))),
@@ -268,7 +269,7 @@ impl Store {
     pub(super) fn text_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
-        self.bodies.lengths([]).filter_map(|pair| {
+        self.tables.bodies.lengths([]).filter_map(|pair| {
             let (key, length) = match pair {
                 Ok(pair) => pair,
                 Err(error) => return Some(Err(error)),

@@ -69,7 +69,7 @@ impl DeviceRecord {
 impl Store {
     /// Returns the records of all devices, by name. A damaged record counts as empty.
     pub fn device_records(&self) -> Result<BTreeMap<String, DeviceRecord>, StoreError> {
-        let bytes = self.facts.get(DEVICES_KEY)?;
+        let bytes = self.tables.facts.get(DEVICES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -180,7 +180,7 @@ impl Store {
     fn numbers(&mut self) -> Result<&mut GivenNumbers, StoreError> {
         if self.numbers.is_none() {
             let mut numbers = self.read_numbers()?;
-            let feeds = self.feeds.keys().map(|key| Ok(feed_of(&key?)));
+            let feeds = self.tables.feeds.keys().map(|key| Ok(feed_of(&key?)));
             let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
             numbers.unchecked = feeds.into_iter().flatten().collect();
             self.numbers = Some(numbers);
@@ -191,12 +191,12 @@ impl Store {
     /// Reads the records of numbers. If a record is missing or damaged, returns no numbers, so that all entries get new ones,
     /// larger than any number that was found.
     fn read_numbers(&self) -> Result<GivenNumbers, StoreError> {
-        let bytes = self.facts.get(NUMBERS_KEY)?;
+        let bytes = self.tables.facts.get(NUMBERS_KEY)?;
         let epoch = bytes.and_then(|bytes| codec::decode::<Epoch>(&bytes).ok()).unwrap_or_default();
         let mut numbers = GivenNumbers { epoch, ..GivenNumbers::default() };
         let (count, mut last) = (epoch.records as usize, 0);
         for place in 0.. {
-            let bytes = self.facts.get(record_key(place))?;
+            let bytes = self.tables.facts.get(record_key(place))?;
             // Records of an earlier epoch may follow. If the number of records is not known, read all that exist.
             if bytes.is_none() && place >= count {
                 break;

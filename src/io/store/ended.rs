@@ -152,7 +152,7 @@ impl Store {
     }
 
     fn ended_entries(&self) -> Result<BTreeMap<FeedKey, EndedEntries>, StoreError> {
-        let bytes = self.facts.get(ENDED_KEY)?;
+        let bytes = self.tables.facts.get(ENDED_KEY)?;
         // Without the record, entries count as unread since they were first seen.
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }

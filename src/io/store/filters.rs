@@ -29,13 +29,13 @@ const FILTER_FLAGS: [Flag; 3] = [Flag::Hidden, Flag::Read, Flag::Starred];
 impl Store {
     /// Loads the filters and their matches into memory.
     pub(super) fn load_filters(&mut self) -> Result<(), StoreError> {
-        self.filters = AppliedFilters::load(&self.facts, &self.filter_hits)?;
+        self.filters = AppliedFilters::load(&self.tables.facts, &self.tables.filter_hits)?;
         Ok(())
     }
 
     /// Returns the user's filters in their order, or no filters if their record is damaged.
     pub fn saved_filters(&self) -> Result<Vec<EntryFilter>, StoreError> {
-        saved_in(&self.facts)
+        saved_in(&self.tables.facts)
     }
 
     /// Writes the filters, which from now on apply to new entries.
@@ -52,7 +52,7 @@ impl Store {
 
     /// Returns the tags that are folded, or none if their record is damaged.
     pub fn folded(&self) -> Result<BTreeSet<String>, StoreError> {
-        let bytes = self.facts.get(FOLDED_KEY)?;
+        let bytes = self.tables.facts.get(FOLDED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -106,14 +106,14 @@ impl Store {
         if self.filters.judge.is_empty() || merged.new == 0 {
             return hits;
         }
-        let bytes = self.feeds.get(feed_bytes(feed)).ok().flatten();
+        let bytes = self.tables.feeds.get(feed_bytes(feed)).ok().flatten();
         let record = bytes.and_then(|bytes| codec::decode::<SubscriptionRecord>(&bytes).ok());
         let mut record = record.unwrap_or_default();
         // The record of a new subscription has no title yet.
         record.title = record.title.or_else(|| document.head.title.clone());
         let rates = self.filters.judge.looks_at_rates();
         let frequency = if rates {
-            frequency_in(&self.state, &self.counters, feed)
+            frequency_in(&self.tables.state, &self.tables.counters, feed)
         } else {
             Frequency::default()
         };

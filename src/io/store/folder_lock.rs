@@ -86,19 +86,19 @@ fn read_owner(text: &str) -> (Option<u32>, Option<PathBuf>) {
 }
 
 /// The schema this program reads and writes.
-pub(super) const SCHEMA: u8 = 3;
+pub(super) const SCHEMA: u8 = 4;
 /// The key of the schema version in the table of facts.
 pub(super) const SCHEMA_KEY: &[u8] = b"schema";
 
 impl Store {
     /// Notes the schema of a new store, and refuses a store with a newer one.
     pub(super) fn check_schema(&mut self, folder: &Path) -> Result<(), StoreError> {
-        match self.facts.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied()) {
+        match self.tables.facts.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied()) {
             Some(found) if found > SCHEMA => {
                 Err(StoreError::Newer { folder: folder.into(), found, newest: SCHEMA })
             }
-            Some(_) => Ok(()),
-            None => {
+            Some(SCHEMA) => Ok(()),
+            Some(_) | None => {
                 self.put(TableName::Facts, SCHEMA_KEY, [SCHEMA])?;
                 self.sync()
             }
@@ -109,6 +109,16 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_older_schema_becomes_the_present_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        store.put(TableName::Facts, SCHEMA_KEY, [SCHEMA - 1]).unwrap();
+        drop(store);
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.tables.facts.get(SCHEMA_KEY).unwrap().as_deref(), Some(&[SCHEMA][..]));
+    }
 
     #[test]
     fn a_newer_schema_is_refused_and_left_alone() {

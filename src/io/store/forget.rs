@@ -59,13 +59,13 @@ impl Store {
         for (place, &feed) in (1..).zip(feeds) {
             for table in [TableName::Bodies, TableName::Pages] {
                 let mut texts = Batch::default();
-                for key in self.db.table(table).keys_of(feed_bytes(feed)) {
+                for key in self.tables.of(table).keys_of(feed_bytes(feed)) {
                     texts.remove(key?);
                 }
                 self.db.commit(&[(table, &texts)])?;
             }
             for (table, batch) in &mut batches {
-                for key in self.db.table(*table).keys_of(feed_bytes(feed)) {
+                for key in self.tables.of(*table).keys_of(feed_bytes(feed)) {
                     batch.remove(key?);
                     records = records.saturating_add(1);
                 }
@@ -228,6 +228,10 @@ mod tests {
         }
         store.db.commit(&[(TableName::Counters, &sums), (TableName::Meta, &entries)]).unwrap();
         store.forget_feeds(&feeds).unwrap();
-        assert!(store.feeds.is_empty() && store.counters.is_empty() && store.meta.is_empty());
+        assert!(
+            store.tables.feeds.is_empty()
+                && store.tables.counters.is_empty()
+                && store.tables.meta.is_empty()
+        );
     }
 }

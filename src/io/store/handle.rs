@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
 use backissue_core::history::{EntryKey, FeedKey, IndexRow};
@@ -16,55 +17,21 @@ use super::super::search::SharedIndex;
 use super::super::system::MeasureRoom;
 use super::error::StoreError;
 use super::given_numbers::GivenNumbers;
-use super::pack::{Database, Table};
+use super::pack::{Database, Table, Tables};
 use super::reading::caches::{KnownVerdicts, ListedEntryCache};
 use super::sleepy_threads::SessionLength;
 use crate::engine::entries::rows::{GapMark, RowKey};
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::{clock, codec};
 
-/// The tables of rows and texts; `None` while the store is closed.
-pub(super) type SharedTables = watch::Sender<Option<TextTables>>;
-
-/// The tables of rows and texts. Their clones keep the files open.
-#[derive(Debug, Clone)]
-pub(super) struct TextTables {
-    pub(super) facts: Table,
-    pub(super) filter_hits: Table,
-    pub(super) feeds: Table,
-    pub(super) state: Table,
-    pub(super) counters: Table,
-    pub(super) index: Table,
-    pub(super) meta: Table,
-    pub(super) bodies: Table,
-    pub(super) pages: Table,
-}
+/// The tables, which keep the files open; `None` while the store is closed.
+pub(super) type SharedTables = watch::Sender<Option<Arc<Tables>>>;
 
 /// The open store. One thread owns it; see [`super::store_thread::StoreThread`].
 #[derive(Debug)]
 pub struct Store {
     pub(super) db: Database,
-    pub(super) facts: Table,
-    pub(super) feeds: Table,
-    pub(super) state: Table,
-    pub(super) counters: Table,
-    pub(super) index: Table,
-    pub(super) meta: Table,
-    pub(super) bodies: Table,
-    pub(super) polls: Table,
-    /// Publication times of each feed.
-    pub(super) rhythms: Table,
-    /// Times of each feed's last polls, if they are later than those in its state.
-    pub(super) times: Table,
-    /// The articles of the pages that entries link to.
-    pub(super) pages: Table,
-    pub(super) places: Table,
-    pub(super) history: Table,
-    pub(super) nodes: Table,
-    /// The entries that each filter matched.
-    pub(super) filter_hits: Table,
-    /// Undo steps of the user's changes.
-    pub(super) undo: Table,
+    pub(super) tables: Arc<Tables>,
     /// The filters and their matches, in memory.
     pub(super) filters: AppliedFilters,
     /// The index rows of the feeds that were used so far, in memory.

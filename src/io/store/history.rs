@@ -29,7 +29,7 @@ impl Store {
     pub fn history_of(&self, feed: FeedKey) -> Result<HistoryRecord, StoreError> {
         let damaged =
             |why| StoreError::Damaged { what: format!("the history of feed {feed}"), why };
-        let bytes = self.history.get(feed_bytes(feed))?;
+        let bytes = self.tables.history.get(feed_bytes(feed))?;
         bytes.map_or(Ok(HistoryRecord::default()), |bytes| codec::decode(&bytes).map_err(damaged))
     }
 
@@ -43,7 +43,7 @@ impl Store {
     pub fn readable_nodes(&self, feed: FeedKey) -> Result<(Nodes, usize), StoreError> {
         let prefix = feed_bytes(feed);
         let (mut kept, mut damaged) = (Vec::new(), 0_usize);
-        for pair in self.nodes.scan(prefix) {
+        for pair in self.tables.nodes.scan(prefix) {
             let (key, bytes) = pair?;
             let address = key.get(prefix.len()..).map(String::from_utf8_lossy);
             match (address, codec::decode::<ArchiveNode>(&bytes)) {
@@ -123,7 +123,8 @@ impl Store {
     ) -> Result<Vec<(TableName, Batch)>, StoreError> {
         let key = feed_bytes(feed);
         let mut times = Batch::default();
-        let before = self.state.get(key)?.and_then(|bytes| codec::decode::<FeedState>(&bytes).ok());
+        let before =
+            self.tables.state.get(key)?.and_then(|bytes| codec::decode::<FeedState>(&bytes).ok());
         if before.is_some_and(|before| PollTimes::are_all_that_differs(&before, state)) {
             times.insert(key, codec::encode(&PollTimes::of(state))?);
             return Ok(vec![(TableName::Times, times)]);
@@ -158,14 +159,14 @@ impl Store {
     }
 
     fn whole_state(&self, feed: FeedKey) -> Result<FeedState, StoreError> {
-        let bytes = self.state.get(feed_bytes(feed))?;
+        let bytes = self.tables.state.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
     fn times(&self, feed: FeedKey) -> Result<Option<PollTimes>, StoreError> {
         // A damaged record is reported together with damage of the state. The times are then those of the whole state as it was
         // last written.
-        let bytes = self.times.get(feed_bytes(feed))?;
+        let bytes = self.tables.times.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }
 }
@@ -217,7 +218,7 @@ impl Store {
         let mut batch = Batch::default();
         let place = numbered_key(feed, number % RECORDS);
         // Replace a damaged record, because its content cannot be restored.
-        let there = self.polls.get(place)?.and_then(|bytes| LogRecord::read(&bytes).ok());
+        let there = self.tables.polls.get(place)?.and_then(|bytes| LogRecord::read(&bytes).ok());
         let is_begun = |record: &LogRecord| {
             record.number == Some(number) && record.lines.len() <= (count % LINES) as usize
         };
@@ -241,7 +242,7 @@ impl Store {
     ) -> Result<Vec<PollLogEntry>, StoreError> {
         let number = count / LINES;
         let (mut lines, mut keys, mut are_in_order) = (Vec::new(), Vec::new(), true);
-        for pair in self.polls.scan(feed_bytes(feed)) {
+        for pair in self.tables.polls.scan(feed_bytes(feed)) {
             let (key, bytes) = pair?;
             are_in_order &= number_of(&key).is_some_and(|place| place < RECORDS);
             keys.push(key);
@@ -274,7 +275,8 @@ impl Store {
     ///
     /// Fails if a record of it cannot be read.
     pub fn poll_log(&self, feed: FeedKey) -> Result<Vec<PollLogEntry>, StoreError> {
-        let records = self.polls.scan(feed_bytes(feed)).map(|pair| pair.map(|(_, value)| value));
+        let records =
+            self.tables.polls.scan(feed_bytes(feed)).map(|pair| pair.map(|(_, value)| value));
         let records = records.map(|bytes| Ok(LogRecord::read(&bytes?)?));
         Ok(newest_lines(records.collect::<Result<_, StoreError>>()?))
     }
@@ -285,7 +287,9 @@ impl Store {
         feed: FeedKey,
     ) -> Result<(Vec<PollLogEntry>, usize), StoreError> {
         let (mut records, mut damaged) = (Vec::new(), 0_usize);
-        for bytes in self.polls.scan(feed_bytes(feed)).map(|pair| pair.map(|(_, value)| value)) {
+        for bytes in
+            self.tables.polls.scan(feed_bytes(feed)).map(|pair| pair.map(|(_, value)| value))
+        {
             match LogRecord::read(&bytes?) {
                 Ok(record) => records.push(record),
                 Err(_) => damaged = damaged.saturating_add(1),
@@ -348,7 +352,7 @@ mod tests {
             write(&mut store, count, count);
             let last = i64::from(count);
             assert_eq!(seconds(&store), newest_first((last - 49).max(1), last));
-            assert!(store.polls.len() <= RECORDS as usize);
+            assert!(store.tables.polls.len() <= RECORDS as usize);
         }
     }
 
@@ -400,7 +404,7 @@ mod tests {
             write(&mut store, 3, second);
             let newest = i64::from(second);
             assert_eq!(seconds(&store), newest_first((newest - 49).max(1), newest));
-            assert!(store.polls.len() <= RECORDS as usize);
+            assert!(store.tables.polls.len() <= RECORDS as usize);
         }
     }
 }

@@ -16,8 +16,8 @@ use chrono::{DateTime, Utc};
 use crate::engine::change::MarkChange;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::LaterStep;
-use crate::engine::elsewhere_marks::{Elsewhere, ElsewhereNoted};
 use crate::engine::entries::filter_work::FilterChanges;
+use crate::engine::other_reader_marks::{Elsewhere, ElsewhereNoted};
 use crate::engine::store_work::Marked;
 use crate::io::codec;
 use crate::io::store::commit::CommitParts;
@@ -279,7 +279,7 @@ impl Store {
     }
 
     fn elsewhere(&self, feed: FeedKey) -> Result<Option<SeenElsewhere>, StoreError> {
-        let bytes = self.db.table(TableName::Elsewhere).get(feed_bytes(feed))?;
+        let bytes = self.tables.elsewhere.get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?)
     }
 }

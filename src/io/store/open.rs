@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -89,7 +90,7 @@ impl Store {
         };
         let mut store = Self::with(db, lock, folder, stay)?;
         make_data_private(folder);
-        if had_records && store.facts.is_empty() {
+        if had_records && store.tables.facts.is_empty() {
             return Err(damaged("its records are gone"));
         }
         // sled reads many of its files only now. If they are damaged, they are filled again from the pack.
@@ -126,24 +127,8 @@ impl Store {
         data: &Path,
         stay: SessionLength,
     ) -> Result<Self, StoreError> {
-        let table = |name| db.table(name).clone();
         let store = Self {
-            facts: table(TableName::Facts),
-            feeds: table(TableName::Feeds),
-            state: table(TableName::State),
-            counters: table(TableName::Counters),
-            index: table(TableName::Index),
-            meta: table(TableName::Meta),
-            bodies: table(TableName::Bodies),
-            polls: table(TableName::Polls),
-            rhythms: table(TableName::Rhythms),
-            times: table(TableName::Times),
-            pages: table(TableName::Pages),
-            places: table(TableName::Places),
-            history: table(TableName::History),
-            nodes: table(TableName::Nodes),
-            filter_hits: table(TableName::FilterHits),
-            undo: table(TableName::Undo),
+            tables: Arc::clone(&db.tables),
             filters: AppliedFilters::default(),
             rows: BTreeMap::new(),
             numbers: None,
@@ -169,7 +154,7 @@ impl Store {
             db,
             lock,
         };
-        store.shared_tables.send_replace(Some(store.text_tables()));
+        store.shared_tables.send_replace(Some(Arc::clone(&store.tables)));
         Ok(store)
     }
 
@@ -207,9 +192,14 @@ impl Store {
 
     /// Returns the largest number that a subscription ever had.
     pub fn last_feed(&self) -> Result<u32, StoreError> {
-        let noted =
-            self.facts.get(LAST_FEED_KEY)?.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
-        self.feeds.keys().try_fold(noted, |largest, key| {
+        let noted = self
+            .tables
+            .facts
+            .get(LAST_FEED_KEY)?
+            .as_deref()
+            .and_then(feed_of)
+            .map_or(0, |feed| feed.0);
+        self.tables.feeds.keys().try_fold(noted, |largest, key| {
             Ok(largest.max(feed_of(&key?).map_or(0, |feed| feed.0)))
         })
     }
@@ -218,7 +208,7 @@ impl Store {
     /// salt of a new store.
     pub fn salt(&mut self, fresh: u64) -> Result<u64, StoreError> {
         if let Some(salt) =
-            self.facts.get(SALT_KEY)?.as_deref().and_then(|bytes| bytes.try_into().ok())
+            self.tables.facts.get(SALT_KEY)?.as_deref().and_then(|bytes| bytes.try_into().ok())
         {
             return Ok(u64::from_be_bytes(salt));
         }
@@ -229,7 +219,7 @@ impl Store {
     /// Loads the set of unsubscribed feeds, whose entries no list shows.
     fn load_ended(&mut self) -> Result<(), StoreError> {
         let mut ended = BTreeSet::new();
-        for pair in self.feeds.iter() {
+        for pair in self.tables.feeds.iter() {
             let (key, bytes) = pair?;
             let Ok(record) = codec::decode::<EndOfRecord>(&bytes) else { continue };
             ended.extend(feed_of(&key).filter(|_| record.ended.is_some()));

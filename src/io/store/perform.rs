@@ -221,7 +221,7 @@ impl Store {
         &LaterStep { id, at, joins, .. }: &LaterStep,
         parts: Vec<Step>,
     ) -> Result<(), StoreError> {
-        let known = self.undo.get(id.0.to_be_bytes())?.filter(|_| joins);
+        let known = self.tables.undo.get(id.0.to_be_bytes())?.filter(|_| joins);
         let known = known.map(|bytes| codec::decode_compressed::<SavedStep>(&bytes)).transpose()?;
         // The stored step is empty because the step became too large earlier.
         let is_dropped = known.as_ref().is_some_and(|known| known.step.is_nothing());
@@ -248,7 +248,7 @@ impl Store {
     /// read is left out together with all older ones.
     pub fn saved_steps(&self) -> Result<Vec<SavedStep>, StoreError> {
         let mut saved = Vec::new();
-        for record in self.undo.iter() {
+        for record in self.tables.undo.iter() {
             match codec::decode_compressed::<SavedStep>(&record?.1) {
                 Ok(step) => saved.push(step),
                 Err(_) => saved.clear(),
@@ -259,13 +259,13 @@ impl Store {
 
     /// Checks the records of undo steps. `repair` removes those that cannot be used: unreadable ones, and all that are older.
     pub(super) fn check_steps(&mut self, repair: bool) -> Result<Option<StoreProblem>, StoreError> {
-        let lost = self.undo.len().saturating_sub(self.saved_steps()?.len());
+        let lost = self.tables.undo.len().saturating_sub(self.saved_steps()?.len());
         if lost == 0 {
             return Ok(None);
         }
         if repair {
             let mut batch = Batch::default();
-            for key in self.undo.keys().take(lost) {
+            for key in self.tables.undo.keys().take(lost) {
                 batch.remove(key?);
             }
             self.db.commit(&[(TableName::Undo, &batch)])?;
@@ -359,7 +359,7 @@ mod tests {
         let mut written = |step: SavedStep| {
             let changes = StepChanges { kept: vec![step], gone: Vec::new() };
             store.save_steps(&changes).unwrap();
-            store.undo.iter().next().unwrap().unwrap().1.len()
+            store.tables.undo.iter().next().unwrap().unwrap().1.len()
         };
         assert!(written(marked(1, 0..100_000)) < 200, "a whole list");
         let scattered = written(marked(1, (0..100_000).map(|seq| seq * 3)));

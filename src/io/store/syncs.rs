@@ -212,7 +212,7 @@ impl Store {
 
     /// Returns the states of the accounts, by name of the account.
     pub fn account_states(&self) -> Result<BTreeMap<String, AccountState>, StoreError> {
-        let bytes = self.facts.get(STATES_KEY)?;
+        let bytes = self.tables.facts.get(STATES_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -236,7 +236,7 @@ impl Store {
     }
 
     fn synced_feed(&self, feed: FeedKey) -> Result<SyncedFeed, StoreError> {
-        let bytes = self.db.table(TableName::Syncs).get(feed_bytes(feed))?;
+        let bytes = self.tables.syncs.get(feed_bytes(feed))?;
         // A damaged record counts as empty. The next sync finds the entries again by link, title and date.
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }

@@ -113,7 +113,9 @@ impl Store {
             .filter(|(_, it)| it.body.is_some() || it.earlier.is_some())
             .map(|it| *it.0)
             .collect();
-        for (seq, (kept, body)) in read_in(&self.meta, &self.bodies, feed, edited.into_iter()) {
+        for (seq, (kept, body)) in
+            read_in(&self.tables.meta, &self.tables.bodies, feed, edited.into_iter())
+        {
             let (Some(entry), Some(body)) = (merged.entries.get_mut(&seq), body) else { continue };
             // In an archive, only a copy with another id is an earlier version. Otherwise its texts are older, whatever their dates
             // are.

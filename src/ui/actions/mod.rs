@@ -2,9 +2,8 @@
 
 pub mod downloads;
 pub mod feeds;
+pub mod history_lists;
 pub mod jump;
 pub mod marking;
-pub mod older;
 pub mod run_own;
-pub mod timeline;
 pub mod unsubscribe;

@@ -11,7 +11,7 @@ use backissue_core::history::EntryKey;
 use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::external_command::ExternalCommand;
 use crate::engine::external_run::{RunFailure, RunPurpose};
-use crate::engine::run_external::is_web_address;
+use crate::engine::start_external::is_web_address;
 use crate::engine::store_work::Job;
 use crate::ui::app::{App, Cx};
 use crate::ui::effect::ask_store;

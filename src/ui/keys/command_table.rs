@@ -228,10 +228,10 @@ macro_rules! command_table {
                     => load_history;
                 Archives "archives" "" ALL
                     "list where else older entries of the feed may be"
-                    => older::list, older::read_copy;
+                    => history_lists::list_sources, history_lists::read_copy;
                 Timeline "timeline" "" ALL
                     "the years of the feed: entries a month, their source, and what is missing"
-                    => timeline::open;
+                    => history_lists::open_timeline;
             }
             "Moving" {
                 Down "down" "j ↓" ALL "next row, or a line down"
@@ -283,7 +283,7 @@ macro_rules! command_table {
                     "serve the store to your phone and other devices: 'serve 8086'; 'serve off' ends it"
                     => feeds::tell_serving, feeds::serve;
                 Log "log" "" ALL "show recent activity and errors in a pager; '--verbose' logs more"
-                    => |cx| cx.out.extend(run_external::show_log().into_iter().map(ScreenEffect::Engine));
+                    => |cx| cx.out.extend(start_external::show_log().into_iter().map(ScreenEffect::Engine));
                 Suspend "suspend" "Ctrl-z" ALL "suspend backissue; fg in the shell resumes it"
                     => |cx| cx.out.push(ScreenEffect::Suspend);
                 Quit "quit" "Ctrl-c" ALL "quit at once; everything is saved"

@@ -13,8 +13,8 @@ use crate::engine::entries::rows::{RowKey, Show};
 use crate::engine::feeds::addresses;
 use crate::engine::feeds::trouble::Remedy;
 use crate::engine::request::Request;
-use crate::engine::run_external;
-use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, timeline, unsubscribe};
+use crate::engine::start_external;
+use crate::ui::actions::{downloads, feeds, history_lists, jump, marking, run_own, unsubscribe};
 use crate::ui::app::{ANSWER_STAYS, App, Cx};
 use crate::ui::effect::ScreenEffect;
 use crate::ui::overlays::list_panel::{self, KeyOutcome};
@@ -405,7 +405,7 @@ fn load_history(cx: &mut Cx<'_>) {
         return cx.say("select a feed first");
     };
     if elsewhere::is_next(&cx.app.engine, feed) {
-        return list_panel::toggle(cx, ListOf::Older(feed), &older::LIST);
+        return list_panel::toggle(cx, ListOf::Older(feed), &history_lists::SOURCES);
     }
     cx.ask(Request::MoreHistory(feed, None));
 }

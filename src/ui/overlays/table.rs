@@ -8,7 +8,7 @@ use super::list_panel::{self, ClickOutcome, KeyOutcome, ListKind};
 use super::prompt::{Prompt, PromptPurpose, TypedText};
 use super::{accounts, edit_dialog, filter_dialog, help_pane, hour_selection, plan_pane};
 use crate::engine::request::Request;
-use crate::ui::actions::{downloads, feeds, jump, marking, older, run_own, timeline, unsubscribe};
+use crate::ui::actions::{downloads, feeds, history_lists, jump, marking, run_own, unsubscribe};
 use crate::ui::app::{App, Cx};
 use crate::ui::effect::ScreenEffect;
 use crate::ui::keys::command_table::Command;
@@ -207,8 +207,8 @@ static FILTERS: OverlayRow =
 static REMOVED: OverlayRow = OverlayRow { list: Some(&unsubscribe::LIST), ..LIST };
 static DOWNLOADS: OverlayRow = OverlayRow { list: Some(&downloads::LIST), ..LIST };
 static SHARE: OverlayRow = OverlayRow { list: Some(&run_own::LIST), ..LIST };
-static TIMELINE: OverlayRow = OverlayRow { list: Some(&timeline::LIST), ..LIST };
-static OLDER: OverlayRow = OverlayRow { list: Some(&older::LIST), ..LIST };
+static TIMELINE: OverlayRow = OverlayRow { list: Some(&history_lists::TIMELINE), ..LIST };
+static OLDER: OverlayRow = OverlayRow { list: Some(&history_lists::SOURCES), ..LIST };
 
 impl Overlay {
     /// Returns the row of the overlay table for this overlay.

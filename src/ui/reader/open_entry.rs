@@ -15,7 +15,7 @@ use crate::engine::entries::rows::{
     RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
 };
 use crate::engine::request::Request;
-use crate::engine::run_external::split_media_time;
+use crate::engine::start_external::split_media_time;
 use crate::engine::store_work::Job;
 use crate::ui::app::{App, Cx, OnRowsLoaded};
 use crate::ui::come_back;

@@ -14,7 +14,7 @@ use crate::engine::entries::rows::RowKey;
 use crate::engine::external_command::ExternalCommand;
 use crate::engine::external_run::RunPurpose;
 use crate::engine::request::Request;
-use crate::engine::run_external;
+use crate::engine::start_external;
 use crate::engine::store_work::Job;
 use crate::ui::app::{App, Cx};
 use crate::ui::effect::{ScreenEffect, ask_store};
@@ -332,7 +332,7 @@ pub fn start_command(
         entry.body =
             Some(EntryBody { content: Some(open.markup().0.to_owned()), ..EntryBody::default() });
     }
-    run_external::pipe(&app.engine, entry, command, purpose).into()
+    start_external::pipe(&app.engine, entry, command, purpose).into()
 }
 
 #[cfg(test)]

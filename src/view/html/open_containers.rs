@@ -128,17 +128,11 @@ impl OpenContainers {
         self.open
             .iter_mut()
             .rev()
-            .find_map(|frame| match &mut frame.holds {
-                ContainerContents::List { numbering, .. } => Some(numbering.next(value)),
-                ContainerContents::Body
-                | ContainerContents::Quote
-                | ContainerContents::Definitions
-                | ContainerContents::Definition
-                | ContainerContents::Item { .. }
-                | ContainerContents::Table(_)
-                | ContainerContents::TableCaption
-                | ContainerContents::Row(_)
-                | ContainerContents::Cell { .. } => None,
+            .find_map(|frame| {
+                let ContainerContents::List { numbering, .. } = &mut frame.holds else {
+                    return None;
+                };
+                Some(numbering.next(value))
             })
             .unwrap_or_default()
     }
@@ -201,19 +195,10 @@ impl OpenContainers {
                 numbering.count_down(&mut items);
                 let list = (!items.is_empty()).then_some(Block::List(items));
                 // A list directly inside another list belongs to the previous item.
-                let into = match &mut parent.holds {
-                    ContainerContents::List { items, .. } => {
-                        items.last_mut().map(|item| &mut item.blocks)
-                    }
-                    ContainerContents::Body
-                    | ContainerContents::Quote
-                    | ContainerContents::Definitions
-                    | ContainerContents::Definition
-                    | ContainerContents::Item { .. }
-                    | ContainerContents::Table(_)
-                    | ContainerContents::TableCaption
-                    | ContainerContents::Row(_)
-                    | ContainerContents::Cell { .. } => None,
+                let into = if let ContainerContents::List { items, .. } = &mut parent.holds {
+                    items.last_mut().map(|item| &mut item.blocks)
+                } else {
+                    None
                 };
                 into.unwrap_or(&mut parent.blocks).extend(blocks.into_iter().chain(list));
             }

@@ -30,7 +30,7 @@ use crate::engine::entries::account_sync::feeds_of;
 use crate::engine::feeds::addition::FeedPreview;
 use crate::engine::feeds::feed_preview::TITLES;
 use crate::engine::feeds::unsubscribe::recently_removed;
-use crate::ui::actions::timeline::of_list;
+use crate::ui::actions::history_lists::timeline_of;
 use crate::ui::app::App;
 use crate::ui::overlays::accounts::STATE_LINES;
 use crate::ui::overlays::help_pane::works_elsewhere;
@@ -354,7 +354,7 @@ pub(super) fn draw_head(
 ) {
     let ListOf::Timeline(feed) = of else { return };
     let width = usize::from(area.width);
-    let legend = of_list(app, now, of).map(|timeline| timeline.legend(HOLE));
+    let legend = timeline_of(app, now, of).map(|timeline| timeline.legend(HOLE));
     let title = app.engine.feeds.get(&feed).map_or("", |feed| feed.record.shown_title());
     let legend = format!("{} ", legend.unwrap_or_default());
     let title = cells::ends(&format!(" {title}"), &legend, width);
@@ -370,7 +370,7 @@ pub(super) fn timeline_row(
     width: usize,
     now: DateTime<Utc>,
 ) -> Option<Vec<Line<'static>>> {
-    let timeline = of_list(app, now, ListOf::Timeline(feed))?;
+    let timeline = timeline_of(app, now, ListOf::Timeline(feed))?;
     let Some(year) = timeline.years.get(place) else {
         let standing = history_requests::standing(&app.engine, app.engine.feeds.get(&feed)?);
         let (text, style) = match timeline.before {

@@ -31,7 +31,7 @@ use super::plan_week::{
 };
 use crate::engine::feeds::subscription::Subscription;
 use crate::engine::poll::poll_log::{PollCause, PollLogEntry};
-use crate::engine::run_external::source_words;
+use crate::engine::start_external::source_words;
 use crate::ui::app::App;
 use crate::ui::overlays::hour_selection::cost_of_feed;
 use crate::ui::state::overlay::{PaceEffect, PlanPane, Sums, TimetablePane};

@@ -10,7 +10,7 @@ use backissue_core::history::KeptEntry;
 use backissue_core::words;
 
 use crate::engine::entries::entry_view::EntryView;
-use crate::engine::run_external::with_media_time;
+use crate::engine::start_external::with_media_time;
 use crate::ui::effect::RenderWork;
 use crate::ui::reader::lay_out::margin;
 use crate::ui::reader::lines::{INSIDE_FIRST, LinkTarget, Rendered, Role, StyledLine, StyledSpan};

@@ -1,6 +1,6 @@
 //! `lint URL` in the real binary over loopback, on sound and faulty archive chains.
 
-use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
+use backissue::io::http_server::{ServedAnswer, ServedRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;
@@ -31,7 +31,7 @@ fn document(number: u32, links: &str) -> String {
 }
 
 /// Answers a request as a publisher does whose feed and archives have no faults.
-fn sound(request: &PublisherRequest) -> PublisherAnswer {
+fn sound(request: &ServedRequest) -> ServedAnswer {
     if request.header("if-none-match") == Some("\"one\"") {
         return answer(304, &GOOD, "");
     }
@@ -68,7 +68,7 @@ fn wrong(site: &Site, verdict: &Value) -> Vec<String> {
 #[track_caller]
 fn check(
     path: &'static str,
-    otherwise: impl Fn() -> PublisherAnswer + Send + Sync + 'static,
+    otherwise: impl Fn() -> ServedAnswer + Send + Sync + 'static,
     expected: &[&str],
 ) {
     let site = Site::start(

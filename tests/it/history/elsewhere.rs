@@ -1,6 +1,6 @@
 //! Histories from numbered pages, and from copies in an imitation of the Internet Archive, read by the real binary over loopback.
 
-use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
+use backissue::io::http_server::{ServedAnswer, ServedRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;
@@ -15,11 +15,11 @@ fn site() -> Site {
     Site::start(|request| blog(&request).or_else(|| copies(&request)).unwrap_or_else(missing))
 }
 
-fn missing() -> PublisherAnswer {
+fn missing() -> ServedAnswer {
     answer(404, &[], "")
 }
 
-fn blog(request: &PublisherRequest) -> Option<PublisherAnswer> {
+fn blog(request: &ServedRequest) -> Option<ServedAnswer> {
     let number: i64 = match (request.path(), request.query()) {
         ("/feed", None) => 1,
         ("/feed", Some(query)) => query.strip_prefix("paged=")?.parse().ok()?,
@@ -30,7 +30,7 @@ fn blog(request: &PublisherRequest) -> Option<PublisherAnswer> {
 }
 
 /// Serves a blog whose numbered pages never end, with dates in the future and in the past.
-fn endless(request: &PublisherRequest) -> PublisherAnswer {
+fn endless(request: &ServedRequest) -> ServedAnswer {
     let number: i64 = match (request.path(), request.query()) {
         ("/feed", None) => 1,
         ("/feed", Some(query)) => query.trim_start_matches("paged=").parse().unwrap(),
@@ -40,7 +40,7 @@ fn endless(request: &PublisherRequest) -> PublisherAnswer {
     answer(200, &RSS, rss("Blog", &[(&*format!("e{number}"), "An entry", hours, "text")]))
 }
 
-fn copies(request: &PublisherRequest) -> Option<PublisherAnswer> {
+fn copies(request: &ServedRequest) -> Option<ServedAnswer> {
     if request.path() == "/cdx/search/cdx" {
         let listing = r#"[["timestamp","digest"],["20210101000000","A"],["20220101000000","B"],
             ["20230101000000","C"],["20240101000000","A"]]"#;
@@ -106,7 +106,7 @@ fn endless_pages_with_wrong_dates_end_at_the_limit() {
 
 #[test]
 fn copy_of_another_reader_is_read_and_forgotten() {
-    let copy = |request: &PublisherRequest| {
+    let copy = |request: &ServedRequest| {
         let rows = [("e1", "Forged", 1, "text"), ("old", "Copied", 9_000, "text")];
         (request.path() == "/copy").then(|| answer(200, &RSS, rss("Copy", &rows)))
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
+use backissue::io::http_server::{ServedAnswer, ServedRequest};
 use serde_json::Value;
 
 use crate::support::binary::Program;
@@ -60,7 +60,7 @@ impl Press {
         text
     }
 
-    fn answer(&self, request: &PublisherRequest) -> PublisherAnswer {
+    fn answer(&self, request: &ServedRequest) -> ServedAnswer {
         let headers = [("content-type", "application/atom+xml")];
         let path = request.path();
         let archive = path.strip_prefix("/archive/").and_then(|name| name.strip_suffix(".atom"));

@@ -9,7 +9,7 @@ use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, Fetch
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http_server::{HttpServer, ServedAnswer};
 
 use super::{SMALL, fetch, fetch_in, here, request, roomy, settings};
 use crate::support::broken_server::{BrokenServer, Then};
@@ -55,14 +55,14 @@ fn world(names: &Arc<Listed>) -> ClientEnvironment {
 }
 
 async fn publisher(
-    respond: impl Fn(&str) -> PublisherAnswer + Send + Sync + 'static,
-) -> (Publisher, u16) {
-    let publisher = Publisher::start(move |request| respond(request.path())).await.unwrap();
+    respond: impl Fn(&str) -> ServedAnswer + Send + Sync + 'static,
+) -> (HttpServer, u16) {
+    let publisher = HttpServer::start(move |request| respond(request.path())).await.unwrap();
     let port = publisher.address().port();
     (publisher, port)
 }
 
-fn feed() -> PublisherAnswer {
+fn feed() -> ServedAnswer {
     answer(200, &[], rss("T", "e", 1))
 }
 

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched, ServerAnswer};
 use backissue::io::http::Limits;
 use backissue::io::http::body::BodyLimits;
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http_server::{HttpServer, ServedAnswer};
 use backissue_core::feed::Kind;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
@@ -15,8 +15,8 @@ use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::{garbage, page, rss};
 use crate::support::site::answer;
 
-async fn fetched(limits: Limits, answer: PublisherAnswer) -> Fetched {
-    let publisher = Publisher::start(move |_| answer.clone()).await.unwrap();
+async fn fetched(limits: Limits, answer: ServedAnswer) -> Fetched {
+    let publisher = HttpServer::start(move |_| answer.clone()).await.unwrap();
     fetch(limits, request(&format!("{}/f", publisher.base_url()))).await
 }
 

@@ -2,7 +2,7 @@
 
 use backissue::engine::poll::fetch::{FetchFailure, FetchRequest};
 use backissue::engine::settings::{Credentials, Login, NetworkSettings, Secret};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http_server::{HttpServer, ServedAnswer};
 
 use super::{fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::documents::rss;
@@ -33,8 +33,8 @@ fn bearer() -> Login {
 }
 
 /// Starts a site whose path `/away` redirects to the address `away`, `/on` to its own feed, and whose other paths serve the feed.
-async fn site(away: String) -> Publisher {
-    Publisher::start(move |request| match request.path() {
+async fn site(away: String) -> HttpServer {
+    HttpServer::start(move |request| match request.path() {
         "/away" => answer(302, &[("location", &away)], ""),
         "/on" => answer(301, &[("location", "/feed")], ""),
         _ => feed(),
@@ -43,11 +43,11 @@ async fn site(away: String) -> Publisher {
     .unwrap()
 }
 
-fn feed() -> PublisherAnswer {
+fn feed() -> ServedAnswer {
     answer(200, &[], rss("T", "e", 1))
 }
 
-fn sent(publisher: &Publisher) -> Vec<Option<String>> {
+fn sent(publisher: &HttpServer) -> Vec<Option<String>> {
     let all = publisher.requests();
     all.iter().map(|one| one.header("authorization").map(str::to_owned)).collect()
 }

@@ -10,7 +10,7 @@ use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, FetchRequest};
 use backissue::engine::request::{Request, TroubleAnswer};
 use backissue::io::http::address_guard::AddressClass;
 use backissue::io::http::{ClientEnvironment, Http, NameLookup, NameResolver};
-use backissue::io::publisher::Publisher;
+use backissue::io::http_server::HttpServer;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 use url::Url;
@@ -234,7 +234,7 @@ async fn no_redirect_reaches_local_addresses() {
     for inside in INSIDE {
         for by_document in [false, true] {
             let named = format!("http://{inside}/x");
-            let publisher = Publisher::start(move |_| {
+            let publisher = HttpServer::start(move |_| {
                 if by_document {
                     let location =
                         format!("<redirect><newLocation>{named}</newLocation></redirect>");

@@ -2,7 +2,7 @@
 
 use backissue::engine::poll::fetch::FetchFailure;
 use backissue::engine::settings::{NetworkSettings, OriginSettings, Secret};
-use backissue::io::publisher::{Publisher, PublisherRequest};
+use backissue::io::http_server::{HttpServer, ServedRequest};
 
 use super::proxies::{Nobody, line, proxy};
 use super::{fetch_in, here, in_public, request, roomy, settings};
@@ -24,8 +24,8 @@ fn own(origin: &str) -> OriginSettings {
 }
 
 /// Starts a site whose path `/away` redirects to `away` and sets a cookie, and `/on` to its own feed.
-async fn site(away: String) -> Publisher {
-    Publisher::start(move |request| match request.path() {
+async fn site(away: String) -> HttpServer {
+    HttpServer::start(move |request| match request.path() {
         "/away" => answer(302, &[("location", &away), ("set-cookie", "hop=h1; Path=/")], ""),
         "/on" => {
             let set = [("set-cookie", "hop=h1; Path=/"), ("set-cookie", "two=new; Path=/")];
@@ -38,7 +38,7 @@ async fn site(away: String) -> Publisher {
 }
 
 /// Returns the values of the headers of a request that an origin may set.
-fn sent(request: &PublisherRequest) -> [String; 4] {
+fn sent(request: &ServedRequest) -> [String; 4] {
     ["x-key", "accept", "user-agent", "cookie"]
         .map(|name| request.header(name).unwrap_or_default().to_owned())
 }

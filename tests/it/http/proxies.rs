@@ -5,7 +5,7 @@ use std::sync::Arc;
 use backissue::engine::poll::fetch::{AddressSource, FetchFailure, FetchId, FetchRequest};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::{ClientEnvironment, NameLookup, NameResolver};
-use backissue::io::publisher::Publisher;
+use backissue::io::http_server::HttpServer;
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::{fetch_in, here, request, roomy, settings};
@@ -63,7 +63,7 @@ async fn the_proxys_own_credentials_go_to_the_proxy() {
 #[tokio::test]
 async fn loopback_is_never_requested_through_a_proxy() {
     let proxy = proxy().await;
-    let publisher = Publisher::start(|_| answer(200, &[], rss("T", "e", 1))).await.unwrap();
+    let publisher = HttpServer::start(|_| answer(200, &[], rss("T", "e", 1))).await.unwrap();
     let port = publisher.address().port();
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
         let asked = request(&format!("http://{host}:{port}/"));

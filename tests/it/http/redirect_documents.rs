@@ -1,26 +1,26 @@
 //! Redirect documents, which only state the new address of a feed (SPEC D.5, S1.12, S1.14).
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, Fetched};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http_server::{HttpServer, ServedAnswer};
 use backissue_core::feed::{Kind, NewLocation};
 
 use super::{conditional, document, fetch, request, roomy};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-fn moved(to: &str) -> PublisherAnswer {
+fn moved(to: &str) -> ServedAnswer {
     let text = format!("<redirect><newLocation>{to}</newLocation></redirect>");
     answer(200, &[("etag", "\"moved\""), ("content-type", "text/xml")], text)
 }
 
-fn feed() -> PublisherAnswer {
+fn feed() -> ServedAnswer {
     answer(200, &[], rss("T", "e", 2))
 }
 
 async fn publisher(
-    respond: impl Fn(&str) -> PublisherAnswer + Send + Sync + 'static,
-) -> (Publisher, String) {
-    let publisher = Publisher::start(move |request| respond(request.path())).await.unwrap();
+    respond: impl Fn(&str) -> ServedAnswer + Send + Sync + 'static,
+) -> (HttpServer, String) {
+    let publisher = HttpServer::start(move |request| respond(request.path())).await.unwrap();
     let base = publisher.base_url();
     (publisher, base)
 }
@@ -126,7 +126,7 @@ async fn redirect_document_has_the_limits_of_a_status() {
 #[tokio::test]
 async fn redirect_document_counts_only_in_a_full_response() {
     for status in [226, 404] {
-        let (publisher, base) = publisher(move |_| PublisherAnswer { status, ..moved("/b") }).await;
+        let (publisher, base) = publisher(move |_| ServedAnswer { status, ..moved("/b") }).await;
         let fetched = fetch(roomy(), request(&format!("{base}/a"))).await;
         assert_eq!((publisher.requests().len(), fetched.hops.len()), (1, 0));
         let body = fetched.result.unwrap().body;

@@ -4,25 +4,25 @@ use std::time::Duration;
 
 use backissue::engine::poll::fetch::{AnswerBody, FetchFailure, FetchRequest, Fetched};
 use backissue::io::http::Limits;
-use backissue::io::publisher::{Publisher, PublisherAnswer, PublisherRequest};
+use backissue::io::http_server::{HttpServer, ServedAnswer, ServedRequest};
 
 use super::{conditional, document, fetch, fetch_in, in_public, request, roomy, settings};
 use crate::support::broken_server::{BrokenServer, Then};
 use crate::support::documents::rss;
 use crate::support::site::answer;
 
-fn to(status: u16, location: &str) -> PublisherAnswer {
+fn to(status: u16, location: &str) -> ServedAnswer {
     answer(status, &[("location", location)], "<html>moved</html>")
 }
 
-fn feed() -> PublisherAnswer {
+fn feed() -> ServedAnswer {
     answer(200, &[], rss("T", "e", 2))
 }
 
 async fn publisher(
-    respond: impl Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
-) -> (Publisher, String) {
-    let publisher = Publisher::start(respond).await.unwrap();
+    respond: impl Fn(ServedRequest) -> ServedAnswer + Send + Sync + 'static,
+) -> (HttpServer, String) {
+    let publisher = HttpServer::start(respond).await.unwrap();
     let base = publisher.base_url();
     (publisher, base)
 }

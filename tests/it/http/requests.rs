@@ -8,7 +8,7 @@ use std::time::Duration;
 use backissue::engine::poll::fetch::{AnswerBody, FetchRequest, RequestKind};
 use backissue::engine::settings::NetworkSettings;
 use backissue::io::http::Http;
-use backissue::io::publisher::{Publisher, PublisherRequest};
+use backissue::io::http_server::{HttpServer, ServedRequest};
 use futures_util::FutureExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -20,11 +20,11 @@ use crate::support::site::answer;
 
 const ACCEPT: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1";
 
-async fn publisher() -> Publisher {
-    Publisher::start(|_| answer(200, &[], rss("T", "e", 3))).await.unwrap()
+async fn publisher() -> HttpServer {
+    HttpServer::start(|_| answer(200, &[], rss("T", "e", 3))).await.unwrap()
 }
 
-fn names(request: &PublisherRequest) -> Vec<&str> {
+fn names(request: &ServedRequest) -> Vec<&str> {
     let mut names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     names
@@ -135,7 +135,7 @@ async fn response_head_is_kept_as_sent() {
 
 #[tokio::test]
 async fn a_304_delivers_its_headers() {
-    let publisher = Publisher::start(|_| answer(304, &[("etag", "\"b\"")], "")).await.unwrap();
+    let publisher = HttpServer::start(|_| answer(304, &[("etag", "\"b\"")], "")).await.unwrap();
     let url = format!("{}/f", publisher.base_url());
     let answer = answered(roomy(), conditional(&url, Some(b"\"a\""), None)).await;
     assert_eq!(answer.headers.etag.as_deref(), Some(b"\"b\"".as_slice()));
@@ -170,7 +170,7 @@ async fn connection_is_reused_for_the_next_request() {
 async fn delta_is_requested_and_read() {
     let headers = [("im", "feed"), ("delta-base", "\"a\""), ("etag", "\"b\"")];
     let publisher =
-        Publisher::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
+        HttpServer::start(move |_| answer(226, &headers, rss("T", "e", 2))).await.unwrap();
     let url = format!("{}/f", publisher.base_url());
     let delta = FetchRequest {
         kind: RequestKind::Delta,
@@ -219,7 +219,7 @@ async fn any_format_is_requested_with_an_explicit_header() {
 /// G.34: the client adds nothing to the address, sends no `Referer`, and remembers no cookies from one poll to the next.
 #[tokio::test]
 async fn no_cookie_or_referer_and_an_unchanged_address_is_sent() {
-    let publisher = Publisher::start(|request| match request.path() {
+    let publisher = HttpServer::start(|request| match request.path() {
         "/f" => answer(302, &[("location", "/g?b=2&a=%41"), ("set-cookie", "a=b; Path=/")], ""),
         _ => answer(200, &[("set-cookie", "c=d; Path=/")], rss("T", "e", 1)),
     })

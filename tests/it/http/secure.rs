@@ -178,7 +178,7 @@ async fn https_to_http_redirect_needs_permission() {
 /// G.28: redirects from http to https and back to http end as a loop.
 #[tokio::test]
 async fn a_loop_between_http_and_https_ends() {
-    let bound = backissue::io::publisher::Publisher::bind().await.unwrap();
+    let bound = backissue::io::http_server::HttpServer::bind().await.unwrap();
     let plain = format!("{}/f", bound.base_url());
     let back = format!("HTTP/1.1 301 X\r\nLocation: {plain}\r\nContent-Length: 0\r\n\r\n");
     let server = SecureServer::start(GOOD, back).await;

@@ -8,7 +8,7 @@ use backissue::engine::poll::fetch::{
 };
 use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http_server::{HttpServer, ServedAnswer};
 use backissue::ui::state::reader::TextSource;
 use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
@@ -214,9 +214,9 @@ fn unchanged_page_is_kept_after_leaving_its_entry() {
 fn page_request_accepts_html_and_honours_its_encoding() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let publisher = Publisher::start(|request| {
+        let publisher = HttpServer::start(|request| {
             let accepts = request.header("accept").unwrap_or_default().starts_with("text/html");
-            PublisherAnswer {
+            ServedAnswer {
                 status: if accepts { 200 } else { 406 },
                 headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
                 body: page("wäx").into_bytes(),

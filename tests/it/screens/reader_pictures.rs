@@ -9,7 +9,7 @@ use backissue::engine::poll::fetch::{
 };
 use backissue::engine::settings::Settings;
 use backissue::io::http::{Http, Limits};
-use backissue::io::publisher::{Publisher, PublisherAnswer};
+use backissue::io::http_server::{HttpServer, ServedAnswer};
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::settings::ScreenSettings;
 use backissue::ui::state::reader::{PictureState, PictureWork};
@@ -314,10 +314,10 @@ fn pictures_in_half_blocks_look_like_this() {
 fn picture_request_accepts_images_and_is_size_limited() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let publisher = Publisher::start(|request| {
+        let publisher = HttpServer::start(|request| {
             let accepts = request.header("accept").unwrap_or_default().starts_with("image/png");
             let bytes = if request.path() == "/large" { PICTURE_BYTES_MAX + 1 } else { 3 };
-            PublisherAnswer {
+            ServedAnswer {
                 status: if accepts { 200 } else { 406 },
                 headers: Vec::new(),
                 body: vec![7; bytes],

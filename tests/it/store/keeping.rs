@@ -1,9 +1,9 @@
 //! Committed entries, texts, states and poll logs are still there after reopening the store; removed data is not.
 
-use backissue::engine::elsewhere_marks::Elsewhere;
 use backissue::engine::entries::entry_view::{FullText, ReadingPosition};
 use backissue::engine::entries::rows::{ListQuery, RowsWanted, Scope, Seek, Show};
 use backissue::engine::feeds::subscription::{FeedState, SubscriptionRecord};
+use backissue::engine::other_reader_marks::Elsewhere;
 use backissue::engine::poll::fetch::Validators;
 use backissue::engine::poll::poll_log::POLL_LOG_LINES;
 use backissue::io::store::{Store, StoreError};

@@ -1,12 +1,16 @@
-//! Hashes the content of an entry, to distinguish an edited entry from an unchanged repetition (SPEC E).
+//! Hashes the content of an entry, to distinguish an edited entry from an unchanged repetition (SPEC E), and the page that it links
+//! to, to find the same article in other feeds.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::hash::Hasher as _;
 
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
+use url::Url;
 
 use super::document::Entry;
+use super::identity::identity_hash;
+use super::outgoing::is_tracker;
 
 /// Keys of [`content_hash`]. They must never change, because stored hashes depend on them.
 const KEYS: (u64, u64) = (0x636f_6e74_656e_7420, 0x6f66_2061_6e20_656e);
@@ -104,6 +108,49 @@ fn without_tracking(link: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns an address in a form that is equal for the same page: without scheme, `www.`, slash at the end, and parameters that only
+/// tell where a reader came from. The fragment stays, because the comments of a page differ by it. Returns `None` for an address that
+/// names no page, such as the front page of a site.
+pub fn article_address(link: &str) -> Option<String> {
+    let url = Url::parse(link).ok().filter(|url| url.scheme().starts_with("http"))?;
+    let host = url.host_str()?;
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let path = url.path().trim_end_matches('/');
+    let mut kept: Vec<String> = url
+        .query_pairs()
+        .filter(|(name, _)| !is_tracker(name))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    kept.sort();
+    let names_a_page = !path.is_empty() || !kept.is_empty();
+    let fragment = url.fragment().unwrap_or_default();
+    names_a_page.then(|| format!("{host}{port}{path}?{}#{fragment}", kept.join("&")))
+}
+
+/// Hash of the address of the page that an entry links to. The hash of a page is part of the stored form.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PageHash(pub u32);
+
+impl PageHash {
+    /// The entry must be read to know the page. Stores of older versions have no hashes.
+    pub const UNKNOWN: Self = Self(0);
+    /// The entry links to no page.
+    const NONE: Self = Self(1);
+
+    /// Hashes the page of a link.
+    pub fn of(link: Option<&str>) -> Self {
+        let hash = link.and_then(article_address).map(|address| identity_hash(&address));
+        let low = hash.map(|hash| u32::try_from(hash & u64::from(u32::MAX)).unwrap_or_default());
+        low.map_or(Self::NONE, |low| Self(low.max(Self::NONE.0.saturating_add(1))))
+    }
+
+    /// Returns the hash; `None` if the entry links to no page, or if that is not known.
+    pub fn page(self) -> Option<Self> {
+        (self > Self::NONE).then_some(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +212,31 @@ mod tests {
             |e| e.link = Some("https://orchard.example/n3?a=1&utm_source=feed".to_owned()),
             false,
         );
+    }
+
+    #[test]
+    fn addresses_of_one_page_are_equal() {
+        for (link, same) in [
+            ("https://www.site.example/a/", "http://site.example/a#"),
+            ("https://site.example/a?utm_source=x&id=2", "https://site.example/a?id=2&fbclid=9"),
+            ("https://site.example/?p=7", "http://SITE.example?p=7"),
+        ] {
+            assert_eq!(article_address(link), article_address(same), "{link} {same}");
+            assert!(article_address(link).is_some(), "{link}");
+        }
+        let other = [
+            ("https://site.example/a", "https://site.example/b"),
+            ("https://site.example/?p=7", "https://site.example/?p=8"),
+            ("https://site.example/a", "https://site.example:8080/a"),
+            ("https://site.example/a", "https://site.example/a#comment-7"),
+        ];
+        for (link, other) in other {
+            assert_ne!(article_address(link), article_address(other), "{link} {other}");
+        }
+        for link in ["https://site.example/", "mailto:a@b.example", "not a link", ""] {
+            assert_eq!(article_address(link), None, "{link}");
+            assert_eq!(PageHash::of(Some(link)).page(), None, "{link}");
+        }
     }
 
     #[test]

@@ -202,6 +202,7 @@ fn push_words(markup: &mut String, words: &[&str], range: Range<usize>) {
 mod tests {
     use super::*;
     use crate::feed::Entry;
+    use crate::feed::fingerprint::PageHash;
     use crate::history::kept::{Position, Rank};
     use crate::history::row::{Flags, IndexRow};
 
@@ -222,7 +223,13 @@ mod tests {
             position: Position::Subscription,
             fetched_at: at(0),
         };
-        let row = IndexRow { identity: 1, content: 2, listed: 3, flags: Flags::NEW };
+        let row = IndexRow {
+            identity: 1,
+            content: 2,
+            listed: 3,
+            flags: Flags::NEW,
+            page: PageHash::UNKNOWN,
+        };
         let body = Some(EntryBody::from_copy(&entry));
         MergedEntry::new(row, KeptEntry::from_copy(&entry, at(0), rank), body)
     }

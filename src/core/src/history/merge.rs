@@ -258,8 +258,7 @@ impl Merged {
             | Position::Capture { .. }
             | Position::Copy => Flags::OLD,
         };
-        let identity = identity_hash(&entry.id);
-        let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
+        let row = IndexRow::new(&kept, content, flags);
         let seq = self.counters.next_seq;
         self.counters.next_seq = seq.saturating_add(1);
         self.counters.shift(None, Some(row.flags));
@@ -278,14 +277,13 @@ impl Merged {
             let (published, updated) = (entry.published, entry.updated);
             KeptEntry { id: entry.id.clone(), rank, published, updated, ..old.clone() }
         };
-        let identity = identity_hash(&entry.id);
         let mut flags = known.row.flags.withdrawn(false);
         // The publisher of a copy does not decide what was read.
         let is_first = old.is_of_copy() && rank.position == Position::Subscription;
         if is_first && flags == Flags::OLD {
             flags = Flags::NEW;
         }
-        let row = IndexRow { identity, content, listed: kept.listed().timestamp(), flags };
+        let row = IndexRow::new(&kept, content, flags);
         self.counters.shift(Some(known.row.flags), Some(flags));
         let edited = changed && known.row.content != TEXT_LOST && !is_resigned(entry, known);
         self.edited = self.edited.saturating_add(u32::from(edited));
@@ -391,6 +389,7 @@ mod tests;
 mod complete_tests {
     use super::*;
     use crate::feed::Entry;
+    use crate::feed::fingerprint::PageHash;
     use crate::history::Flag;
 
     fn document(ids: &[&str]) -> FeedDocument {
@@ -400,7 +399,8 @@ mod complete_tests {
     }
 
     fn row(id: &str, flags: Flags) -> IndexRow {
-        IndexRow { identity: identity_hash(id), content: 0, listed: 0, flags }
+        let page = PageHash::UNKNOWN;
+        IndexRow { identity: identity_hash(id), content: 0, listed: 0, flags, page }
     }
 
     fn apply(rows: &mut [IndexRow], change: &Withdrawal) {

@@ -37,7 +37,9 @@
 pub mod address;
 pub mod completeness;
 pub mod edits;
+mod extend_proof;
 pub mod gap;
+pub mod gap_wording;
 pub mod kept;
 pub mod kind;
 pub mod merge;
@@ -46,7 +48,6 @@ pub mod polled;
 pub mod proof;
 pub mod record;
 pub mod row;
-mod seams;
 pub mod timeline;
 pub mod windows;
 
@@ -56,8 +57,9 @@ pub use crate::history::walk::archive_walk::{
     ArchiveRequest, ArchiveWalk, Arrival, Next, WalkNotice,
 };
 pub use crate::history::walk::policy::{Mode, WalkPolicy};
-pub use completeness::{GapLines, HistoryStatus};
+pub use completeness::HistoryStatus;
 pub use gap::{Gap, GapKey, GapKind, GapState, Limit, Reason};
+pub use gap_wording::GapLines;
 pub use kept::{EntryBody, KeptEntry, PreviousText, Rank, listed};
 pub use kind::{DocumentKind, Reached, document_kind};
 pub use merge::{

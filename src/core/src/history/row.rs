@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::kept::KeptEntry;
+use crate::feed::fingerprint::PageHash;
+use crate::feed::identity::identity_hash;
 use crate::flaw;
 use crate::words::InputFlaw;
 use crate::words::frequency::Frequency;
@@ -24,6 +27,8 @@ pub struct IndexRow {
     pub listed: i64,
     /// Flags of the entry.
     pub flags: Flags,
+    /// Hash of the page that the entry links to.
+    pub page: PageHash,
 }
 
 /// The flags of an entry.
@@ -198,9 +203,22 @@ impl Flags {
 
 impl IndexRow {
     /// Size of a row in the store, in bytes.
-    pub const SIZE: usize = 25;
+    pub const SIZE: usize = 29;
+    /// Size of a row in stores of the third schema, which have no hashes of pages.
+    pub const SIZE_WITHOUT_PAGE: usize = 25;
 
-    /// Encodes the row in its stored form: three big-endian numbers and the flags.
+    /// Creates the row of an entry whose content has this hash.
+    pub fn new(kept: &KeptEntry, content: u64, flags: Flags) -> Self {
+        Self {
+            identity: identity_hash(&kept.id),
+            content,
+            listed: kept.listed().timestamp(),
+            flags,
+            page: PageHash::of(kept.link.as_deref()),
+        }
+    }
+
+    /// Encodes the row in its stored form: three big-endian numbers, the flags, and the hash of the page.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         let fields = self
@@ -209,24 +227,31 @@ impl IndexRow {
             .into_iter()
             .chain(self.content.to_be_bytes())
             .chain(self.listed.to_be_bytes())
-            .chain([self.flags.0]);
+            .chain([self.flags.0])
+            .chain(self.page.0.to_be_bytes());
         for (place, byte) in bytes.iter_mut().zip(fields) {
             *place = byte;
         }
         bytes
     }
 
-    /// Decodes a row from its stored form; `None` if the length is not [`Self::SIZE`].
+    /// Decodes a row from its stored form; `None` if the length is neither [`Self::SIZE`] nor [`Self::SIZE_WITHOUT_PAGE`].
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (identity, rest) = bytes.split_first_chunk::<8>()?;
         let (content, rest) = rest.split_first_chunk::<8>()?;
         let (listed, rest) = rest.split_first_chunk::<8>()?;
-        let &[flags] = rest else { return None };
+        let (&flags, rest) = rest.split_first()?;
+        let page = match rest.first_chunk() {
+            Some(page) if rest.len() == page.len() => PageHash(u32::from_be_bytes(*page)),
+            None if rest.is_empty() => PageHash::UNKNOWN,
+            _ => return None,
+        };
         Some(Self {
             identity: u64::from_be_bytes(*identity),
             content: u64::from_be_bytes(*content),
             listed: i64::from_be_bytes(*listed),
             flags: Flags(flags),
+            page,
         })
     }
 }
@@ -318,8 +343,12 @@ mod tests {
 
     #[test]
     fn a_row_reads_back_what_it_writes() {
-        let row = IndexRow { identity: 1, content: u64::MAX, listed: -5, flags: Flags(3) };
+        let page = PageHash(0x0102_0304);
+        let row = IndexRow { identity: 1, content: u64::MAX, listed: -5, flags: Flags(3), page };
         assert_eq!(IndexRow::from_bytes(&row.to_bytes()), Some(row));
+        let unknown = IndexRow { page: PageHash::UNKNOWN, ..row };
+        let without_page = &row.to_bytes()[..IndexRow::SIZE_WITHOUT_PAGE];
+        assert_eq!(IndexRow::from_bytes(without_page), Some(unknown));
         assert_eq!(IndexRow::from_bytes(&row.to_bytes()[1..]), None);
     }
 

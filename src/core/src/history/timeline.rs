@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
-use super::completeness::day;
 use super::gap::Gap;
+use super::gap_wording::day;
 use super::kept::{KeptEntry, Position};
 
 /// Maximum number of years in a timeline. Wrong dates could demand thousands.

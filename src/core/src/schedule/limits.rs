@@ -104,6 +104,7 @@ impl Pace {
 }
 
 /// Returns whole seconds since 1970, rounded down (SPEC section 0).
+#[inline]
 pub(super) const fn seconds(at: DateTime<Utc>) -> i64 {
     at.timestamp()
 }
@@ -121,6 +122,7 @@ pub(super) fn not_later(at: Option<DateTime<Utc>>, clock: i64) -> Option<i64> {
 }
 
 /// Converts seconds back to an instant, clamped to the range that chrono supports.
+#[inline]
 pub(super) fn instant(seconds: i64) -> DateTime<Utc> {
     let limit = if seconds < 0 { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
     DateTime::from_timestamp(seconds, 0).unwrap_or(limit)
@@ -135,6 +137,7 @@ pub(super) struct WeekMask([u64; 3]);
 
 impl WeekMask {
     /// Adds an hour, 0 to 167. Larger values wrap around the week.
+    #[inline]
     pub(super) fn insert(&mut self, hour: u8) {
         let hour = hour % HOURS;
         if let Some(word) = self.0.get_mut(usize::from(hour / 64)) {
@@ -143,6 +146,7 @@ impl WeekMask {
     }
 
     /// Checks whether an hour, 0 to 167, is in the set.
+    #[inline]
     pub(super) fn contains(&self, hour: u8) -> bool {
         self.0.get(usize::from(hour / 64)).is_some_and(|word| word >> (hour % 64) & 1 == 1)
     }
@@ -160,6 +164,7 @@ impl WeekMask {
 }
 
 /// Returns the hour of the week, 0 to 167, of a local time in seconds since 1970-01-01 (a Thursday).
+#[inline]
 pub(super) fn hour_of_week(local: i64) -> u8 {
     const THURSDAY: i64 = 3 * 24;
     let hour = (local.div_euclid(HOUR) + THURSDAY).rem_euclid(i64::from(HOURS));
@@ -167,6 +172,7 @@ pub(super) fn hour_of_week(local: i64) -> u8 {
 }
 
 /// Returns the start of the next hour after a local time, both in seconds since 1970-01-01.
+#[inline]
 pub(super) fn next_hour(local: i64) -> i64 {
     local + HOUR - local.rem_euclid(HOUR)
 }

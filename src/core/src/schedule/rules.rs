@@ -103,6 +103,7 @@ impl ZoneClock {
     }
 
     /// Returns the zone's offset from UTC at this instant, in seconds.
+    #[inline]
     pub(in crate::schedule) fn offset(self, at: i64) -> i64 {
         match self {
             Self::Fixed(offset) => offset,

@@ -24,7 +24,7 @@ pub use matching::{KnownNames, Matching};
 pub use newsboat::translate_newsboat;
 pub use parse_query::{COLOURS_MAX, Query, field_query, parse, row_query};
 pub use same_article::{FoldedEntries, LinksInside, fold_entries, links_inside};
-pub use same_article::{NEAR_SECONDS, SameArticles, article_address};
+pub use same_article::{NEAR_SECONDS, SameArticles};
 pub use text_test::{Attachment, EntryTexts, Term, TextField, TextTest};
 pub use text_test::{LengthLimit, TextLength};
 pub use words::{ScannedWord, WordScanner, folded};

@@ -8,8 +8,8 @@ use url::Url;
 
 use super::folded;
 use crate::feed::content::markup::{Piece, walk_markup};
+use crate::feed::fingerprint::article_address;
 use crate::feed::identity::identity_hash;
-use crate::feed::outgoing::is_tracker;
 use crate::history::{EntryKey, FeedKey};
 
 /// Maximum difference between the dates of entries with the same title, in seconds: two days.
@@ -79,26 +79,6 @@ impl<'t> SameArticles<'t> {
         let tags = |feed| self.tags.and_then(|tags| tags.get(&feed)).into_iter().flatten();
         tags(one).any(|tag| tags(other).any(|known| known == tag))
     }
-}
-
-/// Returns an address in a form that is equal for the same page: without scheme, `www.`, slash at the end, and parameters that only
-/// tell where a reader came from. The fragment stays, because the comments of a page differ by it. Returns `None` for an address that
-/// names no page, such as the front page of a site.
-pub fn article_address(link: &str) -> Option<String> {
-    let url = Url::parse(link).ok().filter(|url| url.scheme().starts_with("http"))?;
-    let host = url.host_str()?;
-    let host = host.strip_prefix("www.").unwrap_or(host);
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let path = url.path().trim_end_matches('/');
-    let mut kept: Vec<String> = url
-        .query_pairs()
-        .filter(|(name, _)| !is_tracker(name))
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    kept.sort();
-    let names_a_page = !path.is_empty() || !kept.is_empty();
-    let fragment = url.fragment().unwrap_or_default();
-    names_a_page.then(|| format!("{host}{port}{path}?{}#{fragment}", kept.join("&")))
 }
 
 /// Maximum difference between the dates of entries that share a row, in seconds: three days.
@@ -209,30 +189,6 @@ mod tests {
     use super::*;
 
     const DAY: i64 = 86_400;
-
-    #[test]
-    fn addresses_of_one_page_are_equal() {
-        for (link, same) in [
-            ("https://www.site.example/a/", "http://site.example/a#"),
-            ("https://site.example/a?utm_source=x&id=2", "https://site.example/a?id=2&fbclid=9"),
-            ("https://site.example/?p=7", "http://SITE.example?p=7"),
-        ] {
-            assert_eq!(article_address(link), article_address(same), "{link} {same}");
-            assert!(article_address(link).is_some(), "{link}");
-        }
-        let other = [
-            ("https://site.example/a", "https://site.example/b"),
-            ("https://site.example/?p=7", "https://site.example/?p=8"),
-            ("https://site.example/a", "https://site.example:8080/a"),
-            ("https://site.example/a", "https://site.example/a#comment-7"),
-        ];
-        for (link, other) in other {
-            assert_ne!(article_address(link), article_address(other), "{link} {other}");
-        }
-        for link in ["https://site.example/", "mailto:a@b.example", "not a link", ""] {
-            assert_eq!(article_address(link), None, "{link}");
-        }
-    }
 
     #[test]
     fn the_same_article_is_found_by_address_or_title() {

@@ -21,7 +21,7 @@ use sled::{Db, Mode};
 
 use super::frame::{CHANGE, FrameBuilder, Record};
 use super::pack_file::{Pack, PackPlace, Places, Scanned};
-use super::table::{Batch, StoredRecord, Table, TableName, read_at};
+use super::table::{Batch, StoredRecord, Table, TableName, Tables, read_at};
 use crate::io::codec;
 use crate::io::private_files::create_empty_subfolder;
 use crate::io::regular_files::{open_with, sync_folder, try_again};
@@ -54,7 +54,7 @@ const TRY_PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(in crate::io::store) struct Database {
     db: Db,
-    tables: Vec<Table>,
+    pub(in crate::io::store) tables: Arc<Tables>,
     pack: Pack,
     /// Folder of sled's files.
     index: PathBuf,
@@ -192,13 +192,12 @@ impl Database {
 
     /// Creates a database. It counts as wrong until the caller knows that sled has all records of the pack.
     fn with(pack: Pack, index: &Path, db: Db) -> Result<Self, StoreError> {
-        let open = |&name: &TableName| {
+        let tables = Tables::open(|name| {
             Ok(Table::new(name, db.open_tree(name.text())?, Arc::clone(&pack.file)))
-        };
-        let tables = TableName::ALL.iter().map(open).collect::<Result<_, StoreError>>()?;
+        })?;
         Ok(Self {
             db,
-            tables,
+            tables: tables.into(),
             pack,
             index: index.into(),
             ordered: None,
@@ -244,7 +243,7 @@ impl Database {
 
     fn apply_places(&self, places: Places) -> Result<(), StoreError> {
         for ((table, key), place) in places {
-            let tree = &self.table(table).tree;
+            let tree = &self.tables.of(table).tree;
             match place {
                 Some((place, length)) if StoredRecord::is_inline(table, length) => {
                     let value = read_at(&self.pack.file, place, length)?;
@@ -257,18 +256,6 @@ impl Database {
             };
         }
         Ok(())
-    }
-
-    /// Returns a table, for reading.
-    pub(in crate::io::store) fn table(&self, name: TableName) -> &Table {
-        let place = TableName::ALL.iter().position(|other| *other == name);
-        let table = place.and_then(|place| self.tables.get(place));
-        table.unwrap_or_else(|| unreachable!("a table for each name"))
-    }
-
-    /// Returns all tables, in the order of [`TableName::ALL`].
-    pub(in crate::io::store) fn tables(&self) -> &[Table] {
-        &self.tables
     }
 
     /// Checks whether the database is open for reading only.
@@ -329,7 +316,7 @@ impl Database {
         // Write the records one by one, because sled writes each of its own batches to the disk at once.
         let mut places = places.into_iter();
         for (table, changes) in batches {
-            let tree = &self.table(*table).tree;
+            let tree = &self.tables.of(*table).tree;
             for (key, value) in changes.changes() {
                 let place = places.next().unwrap_or_default();
                 match value {
@@ -451,7 +438,7 @@ impl Database {
     /// Returns the length of the pack and the number of its bytes that are still needed, both in bytes.
     pub(in crate::io::store) fn pack_bytes(&self) -> Result<(u64, u64), StoreError> {
         let mut live = 0_u64;
-        for table in &self.tables {
+        for table in self.tables.all() {
             for record in table.lengths([]) {
                 let (key, length) = record?;
                 let in_directory = CHANGE.saturating_add(key.len()) as u64;
@@ -663,11 +650,11 @@ mod tests {
         let pack = File::options().write(true).open(copy.path().join(PACK)).unwrap();
         pack.set_len(bytes).unwrap();
         let opened = Database::open(copy.path(), SessionLength::Short).unwrap();
-        let records = opened.table(TableName::Feeds).iter().map(|pair| {
+        let records = opened.tables.feeds.iter().map(|pair| {
             let (key, value) = pair.unwrap();
             (key[0], value.len())
         });
-        (records.collect(), opened.table(TableName::Facts).contains_key(KEY).unwrap())
+        (records.collect(), opened.tables.facts.contains_key(KEY).unwrap())
     }
 
     #[test]
@@ -675,7 +662,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut database = Database::open(folder.path(), SessionLength::Short).unwrap();
         let only_here = StoredRecord::Inline(b"").bytes();
-        database.table(TableName::Facts).tree.insert(KEY, only_here).unwrap();
+        database.tables.facts.tree.insert(KEY, only_here).unwrap();
         for key in 0..3 {
             put(&mut database, key, Some(b"first"));
         }

@@ -11,4 +11,4 @@ pub(super) mod table;
 
 pub(super) use database::Database;
 pub(super) use pack_file::PackPlace;
-pub(super) use table::{Batch, Pair, Table, TableName};
+pub(super) use table::{Batch, Pair, Table, TableName, Tables};

@@ -19,7 +19,7 @@ const INLINE: u8 = 0;
 const PLACE: u8 = 1;
 
 macro_rules! tables {
-    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)+) => {
+    ($($(#[$doc:meta])* $name:ident($field:ident) = $number:literal, $text:literal;)+) => {
         /// The tables.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(in crate::io::store) enum TableName {
@@ -50,48 +50,74 @@ macro_rules! tables {
                 self as u8
             }
         }
+
+        /// The tables of an open database, for reading.
+        #[derive(Debug)]
+        pub(in crate::io::store) struct Tables {
+            $($(#[$doc])* pub(in crate::io::store) $field: Table,)+
+        }
+
+        impl Tables {
+            /// Opens each table.
+            pub(super) fn open(
+                mut open: impl FnMut(TableName) -> Result<Table, StoreError>,
+            ) -> Result<Self, StoreError> {
+                Ok(Self { $($field: open(TableName::$name)?,)+ })
+            }
+
+            pub(in crate::io::store) const fn of(&self, name: TableName) -> &Table {
+                match name {
+                    $(TableName::$name => &self.$field,)+
+                }
+            }
+
+            /// Returns all tables, in the order of [`TableName::ALL`].
+            pub(in crate::io::store) fn all(&self) -> impl Iterator<Item = &Table> {
+                TableName::ALL.iter().map(|name| self.of(*name))
+            }
+        }
     };
 }
 
 tables! {
     /// Facts about the store.
-    Facts = 1, "about";
+    Facts(facts) = 1, "about";
     /// Subscriptions.
-    Feeds = 2, "feeds";
+    Feeds(feeds) = 2, "feeds";
     /// The state of each feed.
-    State = 3, "state";
+    State(state) = 3, "state";
     /// Times of each feed's last polls, if they are later than those in its state.
-    Times = 4, "times";
+    Times(times) = 4, "times";
     /// Counters of each feed.
-    Counters = 5, "counters";
+    Counters(counters) = 5, "counters";
     /// Rows of entries.
-    Index = 6, "index";
+    Index(index) = 6, "index";
     /// Entries.
-    Meta = 7, "meta";
+    Meta(meta) = 7, "meta";
     /// Texts of entries.
-    Bodies = 8, "bodies";
+    Bodies(bodies) = 8, "bodies";
     /// Poll logs.
-    Polls = 9, "polls";
+    Polls(polls) = 9, "polls";
     /// Publication times and learned plans.
-    Rhythms = 10, "rhythms";
+    Rhythms(rhythms) = 10, "rhythms";
     /// Texts of pages that entries link to.
-    Pages = 11, "pages";
+    Pages(pages) = 11, "pages";
     /// Reading positions.
-    Places = 12, "places";
+    Places(places) = 12, "places";
     /// Histories.
-    History = 13, "history";
+    History(history) = 13, "history";
     /// Archives.
-    Nodes = 14, "nodes";
+    Nodes(nodes) = 14, "nodes";
     /// Entries that filters matched.
-    FilterHits = 15, "rulings";
+    FilterHits(filter_hits) = 15, "rulings";
     /// Undo steps.
-    Undo = 16, "undo";
+    Undo(undo) = 16, "undo";
     /// The configuration, in a backup.
-    Configuration = 17, "configuration";
+    Configuration(configuration) = 17, "configuration";
     /// Entries that another reader knew, with their marks, until they arrive.
-    Elsewhere = 18, "elsewhere";
+    Elsewhere(elsewhere) = 18, "elsewhere";
     /// Last synced state of the feeds of accounts.
-    Syncs = 19, "syncs";
+    Syncs(syncs) = 19, "syncs";
 }
 
 /// Changes of a table, in order. If several change the same record, the last one takes effect.

@@ -63,8 +63,6 @@ type Entries = Box<[Option<ListedEntry>]>;
 #[derive(Debug, Default)]
 pub(in crate::io::store) struct ListedEntryCache {
     records: BTreeMap<EntryRecord, (u64, Entries)>,
-    /// Hashes of the links of the entries in each record, 0 for an entry without a link. They take 128 bytes for each record.
-    links: BTreeMap<EntryRecord, Box<[u32]>>,
     /// Number of accesses so far, which gives the order in which records were used.
     clock: u64,
 }
@@ -91,22 +89,10 @@ impl ListedEntryCache {
     /// Removes the records of a feed, because its entries change.
     pub(in crate::io::store) fn forget(&mut self, feed: FeedKey) {
         self.records.retain(|(other, _), _| *other != feed);
-        self.links.retain(|(other, _), _| *other != feed);
-    }
-
-    /// Returns the hashes of the links of the entries in a record, if they were kept.
-    pub(super) fn link_hashes(&self, record: EntryRecord) -> Option<&[u32]> {
-        self.links.get(&record).map(|hashes| &**hashes)
-    }
-
-    /// Keeps the hashes of the links of the entries in a record.
-    pub(super) fn keep_link_hashes(&mut self, record: EntryRecord, hashes: Box<[u32]>) {
-        self.links.insert(record, hashes);
     }
 
     pub(in crate::io::store) fn clear(&mut self) {
         self.records.clear();
-        self.links.clear();
     }
 
     /// If the cache is full, removes the half of the records that was not used for the longest time.

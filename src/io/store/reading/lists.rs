@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use backissue_core::feed::fingerprint::PageHash;
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags, GapKey, KeptEntry, TEXT_LOST};
 use backissue_core::search::{Matching, SameArticles, folded};
 use chrono::{DateTime, Utc};
@@ -222,7 +223,7 @@ impl Store {
             Scope::Portion(_) => Vec::new(),
             Scope::Found(matching) => matching.feeds.iter().copied().collect(),
             Scope::Everything => {
-                let keys = self.feeds.keys();
+                let keys = self.tables.feeds.keys();
                 let feeds = keys.map(|key| Ok(crate::io::store::handle::feed_of(&key?)));
                 let feeds = feeds.collect::<Result<Vec<_>, StoreError>>()?;
                 feeds.into_iter().flatten().filter(|feed| !self.ended.contains(feed)).collect()
@@ -440,7 +441,7 @@ impl Store {
     }
 
     fn stored_portion(&self) -> Result<Portion, StoreError> {
-        let stored = self.facts.get(PORTION_KEY)?;
+        let stored = self.tables.facts.get(PORTION_KEY)?;
         Ok(stored.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -499,7 +500,7 @@ impl Store {
                 order.push(row);
                 continue;
             };
-            let is_shared = self.hash_of_link(key)?.is_some_and(|hash| shared.contains(&hash));
+            let is_shared = self.page_of(key)?.is_some_and(|page| shared.contains(&page));
             if !is_shared && by == Some(&JoinBy::Link) {
                 order.push(row);
                 continue;
@@ -518,14 +519,14 @@ impl Store {
         Ok(joined)
     }
 
-    /// Returns the hashes of the links that several feeds have, each in exactly one entry of the open list. A link that appears
+    /// Returns the hashes of the pages to which several feeds link, each in exactly one entry of the open list. A link that appears
     /// in several entries of a feed does not identify an article.
-    fn shared_links(&mut self) -> Result<BTreeSet<u32>, StoreError> {
-        let mut feeds: BTreeMap<u32, Vec<FeedKey>> = BTreeMap::new();
+    fn shared_links(&mut self) -> Result<BTreeSet<PageHash>, StoreError> {
+        let mut feeds: BTreeMap<PageHash, Vec<FeedKey>> = BTreeMap::new();
         let entries: Vec<EntryKey> = self.order.iter().filter_map(|row| row.entry()).collect();
         for key in entries {
-            if let Some(hash) = self.hash_of_link(key)? {
-                feeds.entry(hash).or_default().push(key.feed);
+            if let Some(page) = self.page_of(key)? {
+                feeds.entry(page).or_default().push(key.feed);
             }
         }
         feeds.retain(|_, feeds| {

@@ -4,16 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::fingerprint::{PageHash, article_address};
 use backissue_core::history::{EntryKey, FeedKey, Flags, MergedEntry};
-use backissue_core::search::{
-    LinksInside, NEAR_SECONDS, article_address, fold_entries, links_inside,
-};
+use backissue_core::search::{LinksInside, NEAR_SECONDS, fold_entries, links_inside};
 use serde::Deserialize;
 
 use crate::engine::entries::rows::{ListQuery, RowKey, Scope, Show};
 use crate::io::codec;
-use crate::io::store::chunks::{ENTRIES, slot};
+use crate::io::store::chunks::ENTRIES;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::{Store, feed_bytes};
 use crate::io::store::pack::{Batch, TableName};
@@ -22,7 +20,7 @@ use crate::io::store::pack::{Batch, TableName};
 /// same article. The limit exists because the records of all these entries must be read.
 pub(super) const JOINED_MAX: usize = 20_000;
 
-/// The link of a stored entry. Its other fields are skipped: the first list reads the newest record of each feed.
+/// The link of a stored entry. Its other fields are skipped.
 #[derive(Deserialize)]
 struct StoredLink {
     link: Option<Box<str>>,
@@ -33,6 +31,7 @@ struct StoredLink {
 struct Linked {
     key: EntryKey,
     listed: i64,
+    page: PageHash,
     address: String,
 }
 
@@ -47,10 +46,10 @@ impl Store {
         &mut self,
         keys: &[EntryKey],
     ) -> Result<BTreeMap<EntryKey, Vec<(EntryKey, Flags)>>, StoreError> {
-        let mut wanted: BTreeMap<u32, Vec<Linked>> = BTreeMap::new();
+        let mut wanted: BTreeMap<PageHash, Vec<Linked>> = BTreeMap::new();
         for &key in keys.iter().take(JOINED_MAX.saturating_add(1)) {
             if let Some(linked) = self.linked(key)? {
-                wanted.entry(link_hash(&linked.address)).or_default().push(linked);
+                wanted.entry(linked.page).or_default().push(linked);
             }
         }
         let mut found = BTreeMap::new();
@@ -82,7 +81,7 @@ impl Store {
     fn find_holders(
         &mut self,
         feeds: &BTreeSet<FeedKey>,
-        wanted: &BTreeMap<u32, Vec<Linked>>,
+        wanted: &BTreeMap<PageHash, Vec<Linked>>,
     ) -> Result<BTreeMap<String, Holders>, StoreError> {
         let mut dates: Vec<i64> = wanted.values().flatten().map(|linked| linked.listed).collect();
         dates.sort_unstable();
@@ -100,10 +99,10 @@ impl Store {
             let rows: Vec<(u32, Flags)> = rows.map(|(seq, row)| (seq, row.flags)).collect();
             for (seq, flags) in rows {
                 let key = EntryKey { feed, seq };
-                if !self.hash_of_link(key)?.is_some_and(|hash| wanted.contains_key(&hash)) {
+                if !self.page_of(key)?.is_some_and(|page| wanted.contains_key(&page)) {
                     continue;
                 }
-                if let Some(Linked { key, listed, address }) = self.linked(key)? {
+                if let Some(Linked { key, listed, address, .. }) = self.linked(key)? {
                     let feeds = holders.entry(address).or_default();
                     feeds.entry(feed).or_default().push((key, listed, flags));
                 }
@@ -116,35 +115,39 @@ impl Store {
         let entry = self.listed_entry(key)?;
         Ok(entry.and_then(|entry| {
             let address = entry.link.as_deref().and_then(article_address)?;
-            Some(Linked { key, listed: entry.listed.timestamp(), address })
+            let page = PageHash::of(entry.link.as_deref());
+            Some(Linked { key, listed: entry.listed.timestamp(), page, address })
         }))
     }
 
-    /// Returns a hash of the link of an entry, or `None` if the entry has no link to a page. The hashes are computed once and kept
-    /// in memory.
-    pub(super) fn hash_of_link(&mut self, key: EntryKey) -> Result<Option<u32>, StoreError> {
-        let record = (key.feed, key.seq / ENTRIES);
-        if self.shown.link_hashes(record).is_none() {
-            let entries: Vec<Option<StoredLink>> = match self.entry_record(record) {
-                // Treat a damaged record like an empty one, so that lists show the other entries.
-                Err(StoreError::Damaged { .. }) => Vec::new(),
-                entries => entries?,
-            };
-            let link = |entry: &Option<StoredLink>| {
-                let link = entry.as_ref().and_then(|entry| entry.link.as_deref());
-                link.and_then(article_address).map_or(0, |address| link_hash(&address))
-            };
-            self.shown.keep_link_hashes(record, entries.iter().map(link).collect());
+    /// Returns a hash of the page that an entry links to, or `None` if it links to no page.
+    pub(super) fn page_of(&mut self, key: EntryKey) -> Result<Option<PageHash>, StoreError> {
+        let row = self.rows_of(key.feed)?.get(key.seq as usize).copied();
+        match row.map(|row| row.page) {
+            Some(PageHash::UNKNOWN) => self.read_pages(key),
+            page => Ok(page.and_then(PageHash::page)),
         }
-        let hashes = self.shown.link_hashes(record).unwrap_or_default();
-        Ok(hashes.get(slot(key.seq, ENTRIES)).copied().filter(|hash| *hash != 0))
     }
-}
 
-/// Returns a hash of an address; never 0.
-fn link_hash(address: &str) -> u32 {
-    let hash = identity_hash(address);
-    u32::try_from(hash & u64::from(u32::MAX)).unwrap_or_default().max(1)
+    /// Reads the pages of an entry and of the others in its record, which a store of an older version does not have in its rows.
+    /// The rows in memory have them from then on.
+    fn read_pages(&mut self, key: EntryKey) -> Result<Option<PageHash>, StoreError> {
+        let record = key.seq / ENTRIES;
+        let entries: Vec<Option<StoredLink>> = match self.entry_record((key.feed, record)) {
+            // Treat a damaged record like an empty one, so that lists show the other entries.
+            Err(StoreError::Damaged { .. }) => Vec::new(),
+            entries => entries?,
+        };
+        let links = entries.iter().map(|entry| entry.as_ref().and_then(|one| one.link.as_deref()));
+        let pages = links.chain(std::iter::repeat(None)).map(PageHash::of);
+        let first = record.saturating_mul(ENTRIES) as usize;
+        let rows = self.rows_of(key.feed)?.iter_mut().skip(first).take(ENTRIES as usize);
+        for (row, page) in rows.zip(pages) {
+            row.page = page;
+        }
+        let row = self.rows_of(key.feed)?.get(key.seq as usize);
+        Ok(row.and_then(|row| row.page.page()))
+    }
 }
 
 /// Prefix of the keys of link records in the table of facts.
@@ -207,7 +210,7 @@ impl Store {
 
     /// Reads the links of a feed. A damaged record counts as empty.
     fn links_of(&self, key: &[u8]) -> Result<Vec<LinksInside>, StoreError> {
-        let bytes = self.facts.get(key)?;
+        let bytes = self.tables.facts.get(key)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -215,7 +218,7 @@ impl Store {
     fn links_inside(&mut self) -> Result<&mut BTreeMap<FeedKey, Vec<LinksInside>>, StoreError> {
         if self.inside.is_none() {
             let mut inside = BTreeMap::new();
-            for key in self.facts.keys_of(INSIDE_KEY) {
+            for key in self.tables.facts.keys_of(INSIDE_KEY) {
                 let key = key?;
                 let feed = key.get(INSIDE_KEY.len()..).and_then(<[u8]>::first_chunk);
                 let Some(feed) = feed.map(|bytes| FeedKey(u32::from_be_bytes(*bytes))) else {
@@ -272,7 +275,7 @@ impl Store {
     }
 
     fn apart(&self) -> Result<BTreeSet<u64>, StoreError> {
-        let bytes = self.facts.get(APART_KEY)?;
+        let bytes = self.tables.facts.get(APART_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -291,5 +294,56 @@ impl Store {
             self.put(TableName::Facts, APART_KEY, codec::encode(&apart)?)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use backissue_core::accounts::{ItemId, Marks};
+    use backissue_core::feed::Entry;
+    use backissue_core::history::{Flag, IndexRow};
+    use chrono::DateTime;
+
+    use crate::engine::entries::account_state::FeedSync;
+    use crate::engine::feeds::subscription::SubscriptionRecord;
+    use crate::io::store::handle::numbered_key;
+    use crate::io::store::reading::same_links::*;
+
+    #[test]
+    fn same_links_are_found_in_rows_of_older_stores_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let feeds = [FeedKey(1), FeedKey(2)];
+        store.save_records(&feeds.map(|feed| (feed, SubscriptionRecord::default()))).unwrap();
+        for feed in feeds {
+            let id = ItemId::read(&feed.to_string()).unwrap();
+            let entry = Entry {
+                id: id.long(),
+                link: Some("https://a.example/1".to_owned()),
+                published: DateTime::from_timestamp(100, 0),
+                ..Entry::default()
+            };
+            let marks = [(id.clone(), Marks::default())].into();
+            let arrived = [(id, entry)].into();
+            let sync = FeedSync { arrived, marks, ..FeedSync::new(feed, DateTime::UNIX_EPOCH) };
+            store.sync_feed(&sync).unwrap();
+        }
+        let [key, other] = feeds.map(|feed| EntryKey { feed, seq: 0 });
+        let found = |store: &mut Store| {
+            let found = store.unread_with_same_links(&[key]).unwrap();
+            found.into_values().flatten().map(|(key, _)| key).collect::<Vec<_>>()
+        };
+        let stored = |store: &Store| store.read_rows(other.feed).unwrap()[0].page;
+        let page = stored(&store);
+        assert_eq!((page.page().is_some(), found(&mut store)), (true, vec![other]));
+        for feed in feeds {
+            let row = store.read_rows(feed).unwrap()[0].to_bytes();
+            let old = codec::seal(&row[..IndexRow::SIZE_WITHOUT_PAGE]);
+            store.put(TableName::Index, numbered_key(feed, 0), old).unwrap();
+        }
+        store.rows.clear();
+        assert_eq!((stored(&store), found(&mut store)), (PageHash::UNKNOWN, vec![other]));
+        store.mark(&[other], Flag::Starred, true).unwrap();
+        assert_eq!(stored(&store), page, "it is written with the next change");
     }
 }

@@ -39,7 +39,7 @@ impl Store {
 
     /// Returns the saved searches in their order; none if their record is damaged.
     pub fn saved_searches(&self) -> Result<Vec<SavedSearch>, StoreError> {
-        let bytes = self.facts.get(SAVED_KEY)?;
+        let bytes = self.tables.facts.get(SAVED_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 
@@ -258,9 +258,9 @@ impl Store {
         let (feed, seqs) = (first.hit.key.feed, entries.iter().map(|entry| entry.hit.key.seq));
         let is_whole = matching.condition.looks_at_bodies();
         let read = if is_whole {
-            read_in(&self.meta, &self.bodies, feed, seqs)
+            read_in(&self.tables.meta, &self.tables.bodies, feed, seqs)
         } else {
-            kept_in(&self.meta, feed, seqs)
+            kept_in(&self.tables.meta, feed, seqs)
         };
         for entry in entries {
             let key = entry.hit.key;

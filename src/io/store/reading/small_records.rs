@@ -29,7 +29,7 @@ const fn page_key(key: EntryKey) -> [u8; 8] {
 impl Store {
     /// Returns the stored article of the page that an entry links to; a damaged record counts as none.
     pub fn full_text(&self, key: EntryKey) -> Result<Option<FullText>, StoreError> {
-        let bytes = self.pages.get(page_key(key))?;
+        let bytes = self.tables.pages.get(page_key(key))?;
         Ok(bytes.and_then(|bytes| codec::decode_compressed(&bytes).ok()))
     }
 
@@ -52,7 +52,7 @@ impl Store {
         for (key, link) in self.newest_unread(feed, among)? {
             let link = link.filter(|link| link.starts_with("http"));
             if let Some(link) = link
-                && !self.pages.contains_key(page_key(key))?
+                && !self.tables.pages.contains_key(page_key(key))?
             {
                 found.push((key, link));
             }
@@ -101,7 +101,7 @@ impl Store {
     pub(in crate::io::store) fn page_records(
         &self,
     ) -> impl Iterator<Item = Result<(TextRecord, u64), StoreError>> {
-        self.pages.iter().filter_map(|pair| {
+        self.tables.pages.iter().filter_map(|pair| {
             let (key, bytes) = match pair {
                 Ok(pair) => pair,
                 Err(error) => return Some(Err(error)),
@@ -131,11 +131,11 @@ impl Store {
         now_as: &BTreeMap<u32, u32>,
     ) -> Result<(), StoreError> {
         for (&seq, &now_seq) in now_as {
-            let Some(page) = self.pages.get(page_key(EntryKey { feed: from, seq }))? else {
+            let Some(page) = self.tables.pages.get(page_key(EntryKey { feed: from, seq }))? else {
                 continue;
             };
             let key = page_key(EntryKey { feed: into, seq: now_seq });
-            if !self.pages.contains_key(key)? {
+            if !self.tables.pages.contains_key(key)? {
                 self.put(TableName::Pages, key, page.to_vec())?;
             }
         }
@@ -149,7 +149,7 @@ const DELTA: u16 = 226;
 impl Store {
     /// Returns the publication times of a feed, or the default if none are stored.
     pub fn publications(&self, feed: FeedKey) -> Result<Publications, StoreError> {
-        let bytes = self.rhythms.get(feed_bytes(feed))?;
+        let bytes = self.tables.rhythms.get(feed_bytes(feed))?;
         Ok(bytes.map(|bytes| codec::decode(&bytes)).transpose()?.unwrap_or_default())
     }
 
@@ -158,7 +158,7 @@ impl Store {
         let rows = self.read_rows(feed)?;
         let shown = (0_u32..).zip(rows).filter(|(_, row)| row.flags.is_shown());
         let mut counts = MonthCounts::default();
-        for (kept, _) in kept_in(&self.meta, feed, shown.map(|(seq, _)| seq)).values() {
+        for (kept, _) in kept_in(&self.tables.meta, feed, shown.map(|(seq, _)| seq)).values() {
             counts.add(kept, zone);
         }
         Ok(counts)
@@ -166,7 +166,7 @@ impl Store {
 
     /// Returns the plan that was last learned for a feed. A damaged record counts as missing: the plan is learned again.
     pub fn learned_plan(&self, feed: FeedKey) -> Result<Option<LearnedRecord>, StoreError> {
-        let bytes = self.rhythms.get(plan_key(feed))?;
+        let bytes = self.tables.rhythms.get(plan_key(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()))
     }
 
@@ -294,7 +294,7 @@ impl Store {
     /// Returns the reading positions in entries of a feed. A damaged record counts as empty, because the user can easily find a
     /// position again.
     fn places_of(&self, feed: FeedKey) -> Result<Vec<(u32, ReadingPosition)>, StoreError> {
-        let bytes = self.places.get(feed_bytes(feed))?;
+        let bytes = self.tables.places.get(feed_bytes(feed))?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 }
@@ -305,7 +305,7 @@ pub(in crate::io::store) const DOWNLOADS_KEY: &[u8] = b"downloads";
 impl Store {
     /// Returns the downloads; none if their record is damaged.
     pub fn downloads(&self) -> Result<Vec<Download>, StoreError> {
-        let bytes = self.facts.get(DOWNLOADS_KEY)?;
+        let bytes = self.tables.facts.get(DOWNLOADS_KEY)?;
         Ok(bytes.and_then(|bytes| codec::decode(&bytes).ok()).unwrap_or_default())
     }
 

@@ -69,14 +69,15 @@ impl Store {
 
     /// Returns the subscriptions with their counters, in order of their numbers, without their state and history.
     pub fn sums(&self) -> Result<Vec<(FeedKey, SubscriptionRecord, Counters)>, StoreError> {
-        let mut counters = records::<Counters>(&self.counters, FeedsWanted::All)?;
+        let mut counters = records::<Counters>(&self.tables.counters, FeedsWanted::All)?;
         let active = self.records()?.into_iter();
         Ok(active.map(|(feed, record)| (feed, record, take(&mut counters, feed))).collect())
     }
 
     /// Returns the records of the subscriptions, in order of their numbers.
     pub fn records(&self) -> Result<Vec<(FeedKey, SubscriptionRecord)>, StoreError> {
-        let active = records::<SubscriptionRecord>(&self.feeds, FeedsWanted::All)?.into_iter();
+        let active =
+            records::<SubscriptionRecord>(&self.tables.feeds, FeedsWanted::All)?.into_iter();
         let active = active.filter_map(|(feed, record)| {
             Some((feed, record.ok().filter(|record| record.ended.is_none())?))
         });
@@ -85,7 +86,7 @@ impl Store {
 
     /// Counts the subscriptions whose records cannot be read, which are not shown anywhere.
     pub fn count_lost(&self) -> Result<usize, StoreError> {
-        let records = records::<SubscriptionRecord>(&self.feeds, FeedsWanted::All)?;
+        let records = records::<SubscriptionRecord>(&self.tables.feeds, FeedsWanted::All)?;
         Ok(records.values().filter(|record| record.is_err()).count())
     }
 
@@ -97,12 +98,13 @@ impl Store {
         thread::scope(|scope| {
             // The histories are the largest records. A second thread reads them, and this one helps when it has the rest.
             let (sender, unread) = crossbeam_channel::bounded(BATCHES);
-            let read = move || catch_sled_panic(|| shared_records(&self.history, of, &sender));
+            let read =
+                move || catch_sled_panic(|| shared_records(&self.tables.history, of, &sender));
             let other = scope.spawn(read);
-            let feeds = records::<SubscriptionRecord>(&self.feeds, of)?;
-            let mut states = records::<Box<FeedState>>(&self.state, of)?;
-            let mut times = records::<PollTimes>(&self.times, of)?;
-            let mut counters = records(&self.counters, of)?;
+            let feeds = records::<SubscriptionRecord>(&self.tables.feeds, of)?;
+            let mut states = records::<Box<FeedState>>(&self.tables.state, of)?;
+            let mut times = records::<PollTimes>(&self.tables.times, of)?;
+            let mut counters = records(&self.tables.counters, of)?;
             let died = |_| Err(StoreError::Corrupted("they cannot be read".into()));
             let mut histories: FeedRecords<HistoryRecord> = BTreeMap::new();
             unread.iter().for_each(|pairs| decode_into(&mut histories, pairs));

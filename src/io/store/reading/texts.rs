@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use backissue_core::filters::{EntryFilter, PreparedFilters};
 use backissue_core::history::{Counters, EntryBody, EntryKey, FeedKey, Flags, IndexRow, KeptEntry};
@@ -20,41 +21,27 @@ use crate::engine::entries::filter_work::{FilterPreview, PREVIEW_TITLES, Preview
 use crate::engine::feeds::subscription::{FeedState, SubscriptionRecord};
 use crate::io::store::chunks;
 use crate::io::store::handle::{
-    AppliedFilters, Store, TextTables, feed_bytes, feed_of, number_of, numbered_key,
+    AppliedFilters, Store, feed_bytes, feed_of, number_of, numbered_key,
 };
-use crate::io::store::pack::Table;
 use crate::io::store::pack::database::PACK;
 use crate::io::store::pack::pack_file::is_at;
+use crate::io::store::pack::{Table, Tables};
 use crate::io::{clock, codec};
 
 /// A read-only view of the store's records.
 #[derive(Debug, Clone)]
-pub struct Texts(watch::Receiver<Option<TextTables>>);
+pub struct Texts(watch::Receiver<Option<Arc<Tables>>>);
 
 impl Store {
     /// Returns a read-only view of rows and texts for another thread.
     pub fn texts(&self) -> Texts {
         Texts(self.shared_tables.subscribe())
     }
-
-    pub(in crate::io::store) fn text_tables(&self) -> TextTables {
-        TextTables {
-            facts: self.facts.clone(),
-            filter_hits: self.filter_hits.clone(),
-            feeds: self.feeds.clone(),
-            state: self.state.clone(),
-            counters: self.counters.clone(),
-            index: self.index.clone(),
-            meta: self.meta.clone(),
-            bodies: self.bodies.clone(),
-            pages: self.pages.clone(),
-        }
-    }
 }
 
 impl Texts {
     /// Returns the tables for one read, or `None` while the store is closed.
-    pub(in crate::io::store) fn tables(&self) -> Option<TextTables> {
+    pub(in crate::io::store) fn tables(&self) -> Option<Arc<Tables>> {
         self.0.borrow().clone()
     }
 

@@ -5,6 +5,7 @@
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::disk_room::{NewPack, finish_replacement, replace_pack};
 use crate::io::private_files::{create_private_folder, find_bad_link};
@@ -13,7 +14,7 @@ use crate::io::store::folder_lock::{SCHEMA, SCHEMA_KEY, lock_folder};
 use crate::io::store::given_numbers::NUMBERS_KEY;
 use crate::io::store::handle::Store;
 use crate::io::store::pack::frame::{FrameWriter, MAGIC, Record, StreamFault, read_frames};
-use crate::io::store::pack::{Table, TableName};
+use crate::io::store::pack::{TableName, Tables};
 use crate::io::system::system_words;
 
 /// Key of the note, in a backup without texts, that texts are missing. When the store restored from this backup is opened, it
@@ -69,7 +70,7 @@ pub fn is_backup(start: &[u8]) -> bool {
 /// A view of the whole store for another thread. Changes made while a backup is written may or may not be included.
 #[derive(Debug)]
 pub struct BackupSource {
-    tables: Vec<Table>,
+    tables: Arc<Tables>,
     /// Whether the last write failed. If so, the tables may contain changes that the pack does not.
     is_wrong: bool,
 }
@@ -110,18 +111,16 @@ impl BackupSource {
             if is_text && extent == Extent::WithoutTexts {
                 continue;
             }
-            for table in self.tables.iter().filter(|table| table.name() == name) {
-                for record in table.iter() {
-                    if !goes_on() {
-                        return Err(StoreError::Backup("it was interrupted".into()));
-                    }
-                    let (key, value) = record?;
-                    if name == TableName::Facts && key.starts_with(NUMBERS_KEY) {
-                        // A number that was given after the backup must not be given again, so numbers are not in backups.
-                        continue;
-                    }
-                    out.put(name, &key, &value).map_err(cannot_write)?;
+            for record in self.tables.of(name).iter() {
+                if !goes_on() {
+                    return Err(StoreError::Backup("it was interrupted".into()));
                 }
+                let (key, value) = record?;
+                if name == TableName::Facts && key.starts_with(NUMBERS_KEY) {
+                    // A number that was given after the backup must not be given again, so numbers are not in backups.
+                    continue;
+                }
+                out.put(name, &key, &value).map_err(cannot_write)?;
             }
         }
         let (_, records) = out.end().map_err(cannot_write)?;
@@ -132,7 +131,7 @@ impl BackupSource {
 impl Store {
     /// Returns a view of the whole store for a backup.
     pub fn backup_source(&self) -> BackupSource {
-        BackupSource { tables: self.db.tables().to_vec(), is_wrong: self.db.is_wrong() }
+        BackupSource { tables: Arc::clone(&self.tables), is_wrong: self.db.is_wrong() }
     }
 
     /// Writes the whole store and the configuration. After an error, the output lacks its end, so it is not accepted as a backup.
@@ -280,8 +279,8 @@ mod tests {
         assert_eq!((read.records, read.configuration.as_deref()), (records, Some("[poll]\n")));
         let mut store = Store::open(folder.path()).unwrap();
         assert_eq!(store.salt(1).unwrap(), 7);
-        assert_eq!(store.bodies.get(b"a").unwrap().unwrap().len(), 300_000);
-        assert!(!store.bodies.contains_key(b"old").unwrap());
+        assert_eq!(store.tables.bodies.get(b"a").unwrap().unwrap().len(), 300_000);
+        assert!(!store.tables.bodies.contains_key(b"old").unwrap());
         assert!(folder.path().join("aside").exists());
     }
 

@@ -129,15 +129,15 @@ impl Store {
         let before = self.db.disk_bytes();
         let (data, stay) = (self.data.clone(), self.stay);
         let mut out = NewPack::begin(&data)?;
-        let tables = self.db.tables();
-        for (done, table) in tables.iter().enumerate() {
-            progress(done, tables.len());
+        let tables = TableName::ALL.len();
+        for (done, table) in self.tables.all().enumerate() {
+            progress(done, tables);
             for record in table.iter() {
                 let (key, value) = record?;
                 out.put(table.name(), &key, &value)?;
             }
         }
-        progress(tables.len(), tables.len());
+        progress(tables, tables);
         // Close the store now, so that sled's files are not used after they are removed. The folder stays locked until the end.
         self.db.distrust();
         let lock = self.close();
@@ -258,7 +258,7 @@ impl Store {
     /// the last measurement. Does not read the texts.
     pub fn may_hold_too_much(&self, max: u64) -> Result<bool, StoreError> {
         let bytes = self.db.disk_bytes();
-        let measured = self.facts.get(MEASURED_KEY)?;
+        let measured = self.tables.facts.get(MEASURED_KEY)?;
         let measured =
             measured.and_then(|bytes| (*bytes).try_into().ok()).map_or(0, u64::from_be_bytes);
         // Measure again after a compaction, which makes the files smaller than at the last measurement.
@@ -377,7 +377,7 @@ mod tests {
             store.drop_record(TableName::Bodies, (round / 2).to_be_bytes()).unwrap();
         }
         let records = |store: &Store| -> Vec<_> {
-            let records = store.bodies.iter().map(Result::unwrap);
+            let records = store.tables.bodies.iter().map(Result::unwrap);
             records.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
         };
         let (expected, before) = (records(&store), store.db.pack_bytes().unwrap().0);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use backissue_core::feed::identity::identity_hash;
+use backissue_core::feed::fingerprint::PageHash;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{
     EntryKey, FeedKey, Flags, HistoryRecord, IndexRow, NodeState, Nodes, TEXT_LOST,
@@ -302,8 +302,13 @@ impl RecoveryReport {
 const SOME_LOST: &[u8] = b"some";
 
 /// Row of an entry about which nothing is known.
-const NOTHING: IndexRow =
-    IndexRow { identity: 0, content: TEXT_LOST, listed: 0, flags: Flags::OLD.withdrawn(true) };
+const NOTHING: IndexRow = IndexRow {
+    identity: 0,
+    content: TEXT_LOST,
+    listed: 0,
+    flags: Flags::OLD.withdrawn(true),
+    page: PageHash::UNKNOWN,
+};
 
 /// Numbers of entries from which something is known to be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -364,7 +369,7 @@ impl Store {
     /// If the store was created from a backup or from damaged files, notes which texts are missing. The next document of each
     /// affected feed is then requested unconditionally, and restores the texts that it contains.
     pub(in crate::io::store) fn note_lost_texts(&mut self) -> Result<(), StoreError> {
-        let Some(mark) = self.facts.get(TEXTS_LOST)? else { return Ok(()) };
+        let Some(mark) = self.tables.facts.get(TEXTS_LOST)? else { return Ok(()) };
         let revived = self.revive_feeds()?;
         let missing = self.mend_feeds(*mark != *SOME_LOST)?;
         // The backup was written while feeds were polled, so counters may be older than the rows.
@@ -379,7 +384,7 @@ impl Store {
 
     /// Makes the records of each feed consistent. `all` means that every text is missing.
     pub(in crate::io::store) fn mend_feeds(&mut self, all: bool) -> Result<Missing, StoreError> {
-        let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
+        let keys: Vec<_> = self.tables.feeds.keys().collect::<Result<_, _>>()?;
         let mut missing = Missing::default();
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             missing.add(self.mend_feed(feed, all)?);
@@ -467,7 +472,7 @@ impl Store {
         let mut history = Batch::default();
         history.insert(feed_bytes(feed), codec::encode(&record)?);
         let mut nodes = Batch::default();
-        for key in self.nodes.keys_of(feed_bytes(feed)) {
+        for key in self.tables.nodes.keys_of(feed_bytes(feed)) {
             nodes.remove(key?);
         }
         self.db.commit(&[(TableName::History, &history), (TableName::Nodes, &nodes)])
@@ -480,12 +485,12 @@ impl Store {
             let keys: Vec<_> = keys.collect::<Result<_, _>>()?;
             Ok(keys.iter().filter_map(|key| number_of(key)).collect())
         };
-        let (there, entries) = (chunks_of(&self.index)?, chunks_of(&self.meta)?);
+        let (there, entries) = (chunks_of(&self.tables.index)?, chunks_of(&self.tables.meta)?);
         let last_entry = entries.last().map(|chunk| (chunk * ENTRIES) / ROWS);
         let Some(last) = there.last().copied().max(last_entry) else { return Ok(0) };
         let mut added = 0_u32;
         for chunk in 0..=last {
-            let there = self.index.get(numbered_key(feed, chunk))?;
+            let there = self.tables.index.get(numbered_key(feed, chunk))?;
             let there = there.map_or(Ok(Vec::new()), |bytes| codec::decode_rows(&bytes));
             // The check reports damaged rows.
             let Ok(mut rows) = there else { continue };
@@ -502,12 +507,8 @@ impl Store {
             let end = if chunk < last { keys.last() } else { kept.keys().next_back() };
             let Some(end) = end.copied() else { continue };
             rows.extend(missing.iter().take_while(|key| **key <= end).map(|key| {
-                kept.get(key).map_or(NOTHING, |kept| IndexRow {
-                    identity: identity_hash(&kept.id),
-                    listed: kept.listed().timestamp(),
-                    flags: Flags::NEW,
-                    ..NOTHING
-                })
+                let kept = kept.get(key);
+                kept.map_or(NOTHING, |kept| IndexRow::new(kept, TEXT_LOST, Flags::NEW))
             }));
             added = added.saturating_add(u32::try_from(kept.len()).unwrap_or(u32::MAX));
             self.put(TableName::Index, numbered_key(feed, chunk), codec::encode_rows(&rows))?;

@@ -7,6 +7,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -53,7 +54,7 @@ impl Store {
         shared.send_modify(|tables| {
             *tables = None;
             opened = self.open_again();
-            *tables = opened.as_ref().ok().map(|(store, _)| store.text_tables());
+            *tables = opened.as_ref().ok().map(|(store, _)| Arc::clone(&store.tables));
         });
         let (mut store, told) = opened?;
         (store.order, store.gaps, store.list_number) = (order, gaps, list_number);
@@ -136,7 +137,8 @@ impl Store {
         data: &Path,
         error: StoreError,
     ) -> Result<(Self, Option<String>), StoreError> {
-        if !data.join(PACK).is_file() || !is_unwritable(data, &error) {
+        let is_newer = matches!(error, StoreError::Newer { .. });
+        if is_newer || !data.join(PACK).is_file() || !is_unwritable(data, &error) {
             return Err(error);
         }
         match Self::open_to_read(data) {

@@ -94,7 +94,7 @@ impl Store {
     fn find_unreadable(&self) -> Result<Vec<Unreadable>, StoreError> {
         let mut found = Vec::new();
         for kind in DROPPABLE {
-            for pair in self.db.table(kind.table).iter() {
+            for pair in self.tables.of(kind.table).iter() {
                 let (key, bytes) = pair?;
                 if kind.key.is_some_and(|only| *key != *only) {
                     continue;
@@ -212,9 +212,9 @@ impl Store {
     /// Returns the feeds whose subscription record is damaged or missing.
     fn lost_feeds(&self) -> Result<Vec<FeedKey>, StoreError> {
         let mut lost: Vec<FeedKey> = Vec::new();
-        for key in self.state.keys().chain(self.feeds.keys()) {
+        for key in self.tables.state.keys().chain(self.tables.feeds.keys()) {
             let Some(feed) = feed_of(&key?) else { continue };
-            let record = self.feeds.get(feed_bytes(feed))?;
+            let record = self.tables.feeds.get(feed_bytes(feed))?;
             let is_sound =
                 record.is_some_and(|bytes| codec::decode::<SubscriptionRecord>(&bytes).is_ok());
             if !is_sound && !lost.contains(&feed) {
@@ -364,7 +364,7 @@ impl Store {
         }
         let (unreadable, damaged) = self.find_damage(repair)?;
         health.findings.extend(unreadable);
-        let keys: Vec<_> = self.feeds.keys().collect::<Result<_, _>>()?;
+        let keys: Vec<_> = self.tables.feeds.keys().collect::<Result<_, _>>()?;
         for feed in keys.iter().filter_map(|key| feed_of(key)) {
             // Records of an unsubscribed feed are checked too, but the feed is not counted, because no list shows it.
             health.feeds = health.feeds.saturating_add(usize::from(!self.ended.contains(&feed)));
@@ -455,7 +455,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tell = |text, repaired| health.findings.push(StoreProblem { text, repaired });
         let (nodes, _) = self.readable_nodes(feed)?;
-        if repair && !nodes.is_empty() && !self.history.contains_key(feed_bytes(feed))? {
+        if repair && !nodes.is_empty() && !self.tables.history.contains_key(feed_bytes(feed))? {
             self.keep_history_of_archives(feed, &nodes)?;
         }
         let record = self.history_of(feed)?;

@@ -1,6 +1,6 @@
 //! Discovery of feeds from a page: links in pages and headers, and the addresses tried if there are none (SPEC D.9).
 
-use backissue::io::publisher::{PublisherAnswer, PublisherRequest};
+use backissue::io::http_server::{ServedAnswer, ServedRequest};
 
 use super::{feeds, new_program};
 use crate::support::documents::rss;
@@ -10,10 +10,10 @@ const HTML: (&str, &str) = ("content-type", "text/html");
 
 /// Starts a site that serves HTML pages, and feeds at the paths that start with `/f/`.
 fn site() -> Site {
-    Site::start(|request: PublisherRequest| respond(&request.path_and_query))
+    Site::start(|request: ServedRequest| respond(&request.path_and_query))
 }
 
-fn respond(path: &str) -> PublisherAnswer {
+fn respond(path: &str) -> ServedAnswer {
     let alternate = |href: &str| format!("<link rel=alternate type=text/rss href={href}>");
     let body = match path {
         "/dead-first" => alternate("/dead") + &alternate("/f/live"),
@@ -94,7 +94,7 @@ fn an_article_leads_to_the_feed_of_its_site() {
         (("", ""), "/rss"),
         (("", ""), "/blog/rss.xml"),
     ] {
-        let site = Site::start(move |request: PublisherRequest| match request.path() {
+        let site = Site::start(move |request: ServedRequest| match request.path() {
             path if path == feed => answer(200, &[], rss("T", "e", 1)),
             "/blog/post-1" => answer(200, &[HTML], "<!doctype html><p>Hello"),
             path if path == page.0 => answer(200, &[HTML], format!("<!doctype html>{}", page.1)),
@@ -110,7 +110,7 @@ fn an_article_leads_to_the_feed_of_its_site() {
 /// A service that keeps programs away answers with a page of its own. No address is requested twice.
 #[test]
 fn a_guarded_feed_is_called_so() {
-    let site = Site::start(|request: PublisherRequest| match request.path() {
+    let site = Site::start(|request: ServedRequest| match request.path() {
         "/blog/rss.xml" => {
             answer(200, &[HTML], "<html><script src='/_Incapsula_Resource?a=1'></script><body>")
         }
@@ -130,7 +130,7 @@ fn a_guarded_feed_is_called_so() {
 /// polls in the same way.
 #[test]
 fn a_page_for_browsers_only_leads_to_its_feed() {
-    let site = Site::start(|request: PublisherRequest| {
+    let site = Site::start(|request: ServedRequest| {
         let accept = request.header("accept").unwrap_or_default();
         let is_browser = accept.contains("text/html");
         match request.path() {

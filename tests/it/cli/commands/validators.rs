@@ -1,6 +1,6 @@
 //! Validators (`ETag` and `Last-Modified`) are kept, replaced and cleared from poll to poll as in SPEC D.4.
 
-use backissue::io::publisher::PublisherAnswer;
+use backissue::io::http_server::ServedAnswer;
 use serde_json::Value;
 
 use super::{feeds, new_program};
@@ -8,7 +8,7 @@ use crate::support::documents::{page, rss};
 use crate::support::site::{Site, answer};
 
 /// Starts a site that gives the answers of the list in order and then repeats the last one.
-fn scripted(answers: Vec<PublisherAnswer>) -> Site {
+fn scripted(answers: Vec<ServedAnswer>) -> Site {
     let count = std::sync::atomic::AtomicUsize::new(0);
     Site::start(move |_| {
         let place = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -16,14 +16,14 @@ fn scripted(answers: Vec<PublisherAnswer>) -> Site {
     })
 }
 
-fn feed(headers: &[(&str, &str)]) -> PublisherAnswer {
+fn feed(headers: &[(&str, &str)]) -> ServedAnswer {
     answer(200, headers, rss("T", "e", 2))
 }
 
 const BOTH: [(&str, &str); 2] = [("etag", "\"one\""), ("last-modified", "Mon")];
 
 /// Polls a feed once for each answer and once more; returns `If-None-Match` and `If-Modified-Since` of each request.
-fn sent(answers: Vec<PublisherAnswer>) -> Vec<[Option<String>; 2]> {
+fn sent(answers: Vec<ServedAnswer>) -> Vec<[Option<String>; 2]> {
     let polls = answers.len() + 1;
     let (site, program) = (scripted(answers), new_program());
     program.run(&["add", "--no-poll", &site.at("/f")]).with(0);

@@ -3,7 +3,7 @@
 pub mod adapted_walk;
 pub mod adaptor;
 pub mod archive_walk;
-pub(super) mod chain_ends;
 pub mod copy;
 pub mod policy;
 pub mod robots;
+pub(super) mod walk_stops;

@@ -40,7 +40,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A received request, with lowercase header names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublisherRequest {
+pub struct ServedRequest {
     pub method: String,
     pub path_and_query: String,
     pub headers: Vec<(String, String)>,
@@ -50,7 +50,7 @@ pub struct PublisherRequest {
     pub from: IpAddr,
 }
 
-impl PublisherRequest {
+impl ServedRequest {
     pub fn path(&self) -> &str {
         self.path_and_query.split('?').next().unwrap_or_default()
     }
@@ -67,13 +67,13 @@ impl PublisherRequest {
 
 /// A response; `date` and `content-length` are added if they are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublisherAnswer {
+pub struct ServedAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl PublisherAnswer {
+impl ServedAnswer {
     /// Creates an answer of plain text.
     pub fn plain(status: u16, text: impl Into<String>) -> Self {
         let headers = vec![("content-type".to_owned(), "text/plain; charset=utf-8".to_owned())];
@@ -90,19 +90,19 @@ pub struct BoundPublisher {
 
 /// A running server on a port of 127.0.0.1. Dropping this value ends all connections of the server.
 #[derive(Debug)]
-pub struct Publisher {
+pub struct HttpServer {
     address: SocketAddr,
     log: Log,
     serving: AbortHandle,
 }
 
-type Log = watch::Sender<VecDeque<PublisherRequest>>;
+type Log = watch::Sender<VecDeque<ServedRequest>>;
 
-impl Publisher {
+impl HttpServer {
     /// Starts a server on a free port that answers with `respond`.
     pub async fn start<F>(respond: F) -> io::Result<Self>
     where
-        F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+        F: Fn(ServedRequest) -> ServedAnswer + Send + Sync + 'static,
     {
         Ok(Self::bind().await?.serve(respond))
     }
@@ -134,7 +134,7 @@ impl Publisher {
     }
 
     /// Returns the last requests, oldest first, at most [`REQUESTS_LOGGED_MAX`].
-    pub fn requests(&self) -> Vec<PublisherRequest> {
+    pub fn requests(&self) -> Vec<ServedRequest> {
         self.log.borrow().iter().cloned().collect()
     }
 
@@ -144,7 +144,7 @@ impl Publisher {
     }
 }
 
-impl Drop for Publisher {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.serving.abort();
     }
@@ -157,9 +157,9 @@ impl BoundPublisher {
     }
 
     /// Starts serving. Must be called within a tokio runtime.
-    pub fn serve<F>(self, respond: F) -> Publisher
+    pub fn serve<F>(self, respond: F) -> HttpServer
     where
-        F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+        F: Fn(ServedRequest) -> ServedAnswer + Send + Sync + 'static,
     {
         let log = Log::default();
         let noted = log.clone();
@@ -175,14 +175,14 @@ impl BoundPublisher {
         };
         let accepting = accept(self.listener, Arc::new(answer));
         let serving = tokio::spawn(accepting).abort_handle();
-        Publisher { address: self.address, log, serving }
+        HttpServer { address: self.address, log, serving }
     }
 
     /// Starts serving with a responder that may wait and therefore runs on its own thread. Bodies of at most `body_max` bytes are
     /// received. Requests are not logged. Must be called within a tokio runtime.
-    pub fn serve_slowly<F>(self, body_max: usize, respond: F) -> Publisher
+    pub fn serve_slowly<F>(self, body_max: usize, respond: F) -> HttpServer
     where
-        F: Fn(PublisherRequest) -> PublisherAnswer + Send + Sync + 'static,
+        F: Fn(ServedRequest) -> ServedAnswer + Send + Sync + 'static,
     {
         let respond = Arc::new(respond);
         let answer = move |request: Request<Incoming>, from| {
@@ -191,16 +191,16 @@ impl BoundPublisher {
                 let body = Limited::new(request.into_body(), body_max).collect();
                 let body = match tokio::time::timeout(BODY_WAIT, body).await {
                     Ok(Ok(body)) => body.to_bytes().to_vec(),
-                    Ok(Err(_)) => return PublisherAnswer::plain(413, "the body is too long\n"),
-                    Err(_) => return PublisherAnswer::plain(408, "the body did not arrive\n"),
+                    Ok(Err(_)) => return ServedAnswer::plain(413, "the body is too long\n"),
+                    Err(_) => return ServedAnswer::plain(408, "the body did not arrive\n"),
                 };
-                let request = PublisherRequest { body, ..head };
+                let request = ServedRequest { body, ..head };
                 let answer = tokio::task::spawn_blocking(move || respond(request)).await;
-                answer.unwrap_or_else(|_| PublisherAnswer::plain(500, "the answer failed\n"))
+                answer.unwrap_or_else(|_| ServedAnswer::plain(500, "the answer failed\n"))
             }
         };
         let serving = tokio::spawn(accept(self.listener, Arc::new(answer))).abort_handle();
-        Publisher { address: self.address, log: Log::default(), serving }
+        HttpServer { address: self.address, log: Log::default(), serving }
     }
 }
 
@@ -208,7 +208,7 @@ impl BoundPublisher {
 async fn accept<F, A>(listener: TcpListener, respond: Arc<F>)
 where
     F: Fn(Request<Incoming>, IpAddr) -> A + Send + Sync + 'static,
-    A: Future<Output = PublisherAnswer> + Send + 'static,
+    A: Future<Output = ServedAnswer> + Send + 'static,
 {
     let mut connections = JoinSet::new();
     let mut open: Vec<ClientConnection> = Vec::new();
@@ -259,7 +259,7 @@ async fn converse<F, A>(
     has_asked: Arc<AtomicBool>,
 ) where
     F: Fn(Request<Incoming>, IpAddr) -> A + Send + Sync + 'static,
-    A: Future<Output = PublisherAnswer> + Send + 'static,
+    A: Future<Output = ServedAnswer> + Send + 'static,
 {
     let service = service_fn(move |request: Request<Incoming>| {
         has_asked.store(true, Relaxed);
@@ -275,9 +275,9 @@ async fn converse<F, A>(
     drop(conversation.await);
 }
 
-fn read(request: &Request<Incoming>, from: IpAddr) -> PublisherRequest {
+fn read(request: &Request<Incoming>, from: IpAddr) -> ServedRequest {
     let path_and_query = request.uri().path_and_query().map_or("/", |both| both.as_str());
-    PublisherRequest {
+    ServedRequest {
         method: request.method().to_string(),
         path_and_query: path_and_query.to_owned(),
         headers: read_headers(request.headers()),
@@ -292,7 +292,7 @@ fn read_headers(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 /// Builds the response. An invalid one (such as a line break in a header) becomes a 500 with an explanation.
-fn response(answer: PublisherAnswer) -> Response<Full<Bytes>> {
+fn response(answer: ServedAnswer) -> Response<Full<Bytes>> {
     let headers = answer.headers.into_iter();
     headers
         .fold(Response::builder().status(answer.status), |builder, (name, value)| {
@@ -309,7 +309,7 @@ fn response(answer: PublisherAnswer) -> Response<Full<Bytes>> {
 /// A running server for the demo site, which ends when this is dropped.
 #[derive(Debug)]
 pub struct DemoServer {
-    pub publisher: Publisher,
+    pub server: HttpServer,
     pub site: Arc<DemoSite>,
 }
 
@@ -318,18 +318,18 @@ impl DemoServer {
     pub async fn start(
         clock: impl Fn() -> DateTime<Utc> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let publisher = Publisher::bind().await?;
-        let site = Arc::new(DemoSite::new(publisher.base_url(), clock()));
+        let server = HttpServer::bind().await?;
+        let site = Arc::new(DemoSite::new(server.base_url(), clock()));
         let answering = Arc::clone(&site);
-        let publisher = publisher.serve(move |request| answer(&answering, &request, clock()));
-        Ok(Self { publisher, site })
+        let server = server.serve(move |request| answer(&answering, &request, clock()));
+        Ok(Self { server, site })
     }
 }
 
-fn answer(site: &DemoSite, request: &PublisherRequest, now: DateTime<Utc>) -> PublisherAnswer {
+fn answer(site: &DemoSite, request: &ServedRequest, now: DateTime<Utc>) -> ServedAnswer {
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         let headers = vec![("allow".to_owned(), "GET, HEAD".to_owned())];
-        return PublisherAnswer { status: 405, headers, body: Vec::new() };
+        return ServedAnswer { status: 405, headers, body: Vec::new() };
     }
     let asked = DemoRequest {
         path: request.path(),
@@ -340,16 +340,16 @@ fn answer(site: &DemoSite, request: &PublisherRequest, now: DateTime<Utc>) -> Pu
         a_im: request.header("a-im"),
     };
     let answer = site.answer(&asked, now);
-    PublisherAnswer { status: answer.status, headers: answer.headers, body: answer.body }
+    ServedAnswer { status: answer.status, headers: answer.headers, body: answer.body }
 }
 
 #[cfg(test)]
-#[path = "publisher_tests.rs"]
+#[path = "http_server_tests.rs"]
 mod tests;
 
 #[cfg(test)]
 mod demo_server_tests {
-    use crate::io::publisher::*;
+    use crate::io::http_server::*;
     use chrono::TimeZone as _;
 
     #[test]
@@ -364,7 +364,7 @@ mod demo_server_tests {
             ("GET", "/finds/feed.json?page=4", "", 404),
             ("POST", "/desk/feed.xml", "", 405),
         ] {
-            let request = PublisherRequest {
+            let request = ServedRequest {
                 method: method.to_owned(),
                 path_and_query: path_and_query.to_owned(),
                 headers: vec![("if-none-match".to_owned(), tag.to_owned())],

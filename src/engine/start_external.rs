@@ -193,8 +193,8 @@ pub fn browsers(named: &str, has_display: bool, address: &str) -> Vec<ExternalCo
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::run_external::*;
     use crate::engine::settings::Settings;
+    use crate::engine::start_external::*;
 
     fn engine() -> Engine {
         let mut settings = Settings::default();

@@ -1,4 +1,4 @@
-//! Tests of the loopback publisher over real sockets.
+//! Tests of the loopback server over real sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -20,73 +20,73 @@ fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nhost: h\r\nX-Colour: red\r\nconnection: close\r\n\r\n")
 }
 
-fn answer(status: u16, name: &str, value: &str, body: &str) -> PublisherAnswer {
-    PublisherAnswer { status, headers: vec![(name.into(), value.into())], body: body.into() }
+fn answer(status: u16, name: &str, value: &str, body: &str) -> ServedAnswer {
+    ServedAnswer { status, headers: vec![(name.into(), value.into())], body: body.into() }
 }
 
-async fn asked(publisher: &Publisher, sent: String) -> String {
-    let address = publisher.address();
+async fn asked(server: &HttpServer, sent: String) -> String {
+    let address = server.address();
     tokio::task::spawn_blocking(move || exchange(address, &sent)).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn test_server_answers_over_tcp_and_records_requests() {
-    let publisher = Publisher::start(|request| {
+    let server = HttpServer::start(|request| {
         let colour = request.header("x-colour").unwrap_or_default().to_owned();
         let words = format!("{} {:?} {colour}", request.path(), request.query());
         answer(203, "x-shape", "round", &words)
     })
     .await
     .unwrap();
-    assert_eq!(publisher.base_url(), format!("http://{}", publisher.address()));
+    assert_eq!(server.base_url(), format!("http://{}", server.address()));
 
-    let received = asked(&publisher, get("/a?b=c")).await;
+    let received = asked(&server, get("/a?b=c")).await;
     assert!(received.starts_with("HTTP/1.1 203 "), "{received}");
     assert!(received.contains("x-shape: round\r\n"));
     assert!(received.ends_with("\r\n\r\n/a Some(\"b=c\") red"));
 
-    let requests = publisher.requests();
+    let requests = server.requests();
     assert_eq!(requests.len(), 1);
     assert_eq!(requests[0].method, "GET");
     assert_eq!(requests[0].path_and_query, "/a?b=c");
-    assert_eq!(publisher.requests_for("/a?b=c"), 1);
-    assert_eq!(publisher.requests_for("/a"), 0);
+    assert_eq!(server.requests_for("/a?b=c"), 1);
+    assert_eq!(server.requests_for("/a"), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn invalid_response_or_endless_head_still_gets_http() {
-    let publisher = Publisher::start(|_| answer(200, "x", "a\r\nb", "")).await.unwrap();
-    let received = asked(&publisher, get("/")).await;
+    let server = HttpServer::start(|_| answer(200, "x", "a\r\nb", "")).await.unwrap();
+    let received = asked(&server, get("/")).await;
     assert!(received.starts_with("HTTP/1.1 500 "), "{received}");
     let endless = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(2 * HEAD_BYTES_MAX));
-    let received = asked(&publisher, endless).await;
+    let received = asked(&server, endless).await;
     assert!(received.is_empty() || received.starts_with("HTTP/1.1 431 "), "{received}");
-    assert_eq!(publisher.requests().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn request_log_drops_the_oldest() {
-    let publisher = Publisher::start(|_| answer(204, "x", "y", "")).await.unwrap();
+    let server = HttpServer::start(|_| answer(204, "x", "y", "")).await.unwrap();
     let one = "GET /N HTTP/1.1\r\nhost: h\r\n\r\n";
     let mut many: String =
         (0..REQUESTS_LOGGED_MAX).map(|n| one.replace('N', &n.to_string())).collect();
     many.push_str(&get("/last"));
-    asked(&publisher, many).await;
-    let requests = publisher.requests();
+    asked(&server, many).await;
+    let requests = server.requests();
     assert_eq!(requests.len(), REQUESTS_LOGGED_MAX);
     assert_eq!(requests[0].path_and_query, "/1");
-    assert_eq!(publisher.requests_for("/last"), 1);
+    assert_eq!(server.requests_for("/last"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dropped_publisher_closes_its_connections() {
-    let publisher = Publisher::start(|_| answer(200, "x", "y", "here")).await.unwrap();
-    let mut stream = TcpStream::connect(publisher.address()).unwrap();
+async fn dropped_server_closes_its_connections() {
+    let server = HttpServer::start(|_| answer(200, "x", "y", "here")).await.unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n").unwrap();
     let mut some = [0; 64];
     assert!(stream.read(&mut some).unwrap() > 0);
-    drop(publisher);
+    drop(server);
     let rest = tokio::task::spawn_blocking(move || {
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).map(|_| ())
@@ -96,9 +96,9 @@ async fn dropped_publisher_closes_its_connections() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn idle_clients_keep_none_from_being_served() {
-    let publisher = Publisher::start(|_| answer(200, "x", "y", "here")).await.unwrap();
-    let address = publisher.address();
-    let served = tokio::task::spawn_blocking(move || {
+    let server = HttpServer::start(|_| answer(200, "x", "y", "here")).await.unwrap();
+    let address = server.address();
+    let answered = tokio::task::spawn_blocking(move || {
         let connect = |place: usize| {
             let mut idle = TcpStream::connect(address).unwrap();
             if place.is_multiple_of(2) {
@@ -117,12 +117,12 @@ async fn idle_clients_keep_none_from_being_served() {
             stream.write_all(get("/").as_bytes()).unwrap();
             waiting.push(stream);
         }
-        let served = waiting.into_iter().map(|mut stream| {
+        let read = waiting.into_iter().map(|mut stream| {
             let mut received = String::new();
             stream.read_to_string(&mut received).unwrap();
             received.ends_with("here")
         });
-        let served = served.filter(|served| *served).count();
+        let count = read.filter(|is_answered| *is_answered).count();
         // The connections of slow clients are closed as well.
         let ended = idle.into_iter().filter_map(|mut idle| {
             let ended = idle.read_to_end(&mut Vec::new());
@@ -130,7 +130,7 @@ async fn idle_clients_keep_none_from_being_served() {
                 .map_or_else(|why| why.kind() == io::ErrorKind::ConnectionReset, |_| true)
                 .then_some(())
         });
-        (served, ended.count())
+        (count, ended.count())
     });
-    assert_eq!(served.await.unwrap(), (8, CONNECTIONS_MAX));
+    assert_eq!(answered.await.unwrap(), (8, CONNECTIONS_MAX));
 }
