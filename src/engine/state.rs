@@ -151,7 +151,7 @@ pub struct Engine {
     pub(super) sums: Sums,
 }
 
-/// Numbers over all feeds. Each is counted when it is first needed after an input, because every frame shows them.
+/// Numbers over all feeds. Each is counted when it is first needed after an input that may change it, because every frame shows them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     unread: OnceCell<u64>,

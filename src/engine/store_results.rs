@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::backfill::{history_requests, walks};
 use super::change::{Change, PendingChange, undo};
 use super::downloads::actions;
+use super::entries::ahead_work::AheadPart;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
 };
@@ -234,7 +235,9 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
         Answer::Attached(wanted, entries) => actions::attached(engine, now, &wanted, entries),
-        Answer::WithoutPage(feed, links) => page_fetches::queue_pages(engine, now, feed, links),
+        Answer::WithoutPage(feed, links) => {
+            page_fetches::queue_ahead(engine, now, feed, AheadPart::Texts, links);
+        }
         Answer::Texts(feed, texts) => page_fetches::texts_read(engine, feed, texts),
         Answer::Learned(feed, record) => learn::record_read(engine, now, feed, record),
         Answer::Publications(feed, publications) => {

@@ -316,8 +316,7 @@ pub fn request(
     chosen: Vec<(EntryKey, String)>,
 ) {
     match part {
-        AheadPart::Texts => queue_pages(engine, now, feed, chosen),
-        AheadPart::Pictures => queue_pictures(engine, now, feed, chosen),
+        AheadPart::Texts | AheadPart::Pictures => queue_ahead(engine, now, feed, part, chosen),
         AheadPart::Files => {
             let left = left_of_day(engine, now, feed, part);
             let keys: Vec<_> = (0..left).zip(chosen).map(|(_, (key, _))| key).collect();
@@ -330,30 +329,39 @@ pub fn request(
     }
 }
 
-/// Queues the pages of entries that lack their full text, newest first, as many as the daily limit allows.
-pub fn queue_pages(
+/// Queues pages of entries that lack their full text, newest first, or pictures that are not in the cache, as many as the daily limit
+/// allows.
+pub fn queue_ahead(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    links: Vec<(EntryKey, String)>,
+    part: AheadPart,
+    found: Vec<(EntryKey, String)>,
 ) {
-    let left = left_of_day(engine, now, feed, AheadPart::Texts);
+    let left = left_of_day(engine, now, feed, part);
+    let is_of_pages = part == AheadPart::Texts;
     let mut queued = 0_u32;
-    for (key, url) in links {
+    for (key, url) in found {
         if queued >= left {
             break;
         }
         // Skip a site that asked for a pause. The next poll of the feed tries again.
-        if let Ok(true) = queue_page(engine, now, key, url, None, PollCause::Due) {
-            queued = queued.saturating_add(1);
-        }
+        let is_queued = if is_of_pages {
+            matches!(queue_page(engine, now, key, url, None, PollCause::Due), Ok(true))
+        } else {
+            queue_picture(engine, now, key, url)
+        };
+        queued = queued.saturating_add(u32::from(is_queued));
     }
     count(engine, now, feed, |today| {
-        today.pages = today.pages.saturating_add(queued);
+        let requested = if is_of_pages { &mut today.pages } else { &mut today.pictures };
+        *requested = requested.saturating_add(queued);
     });
     start_fetches::start(engine, now);
-    // If a page was queued, this does nothing yet: the search for pictures starts when the last page has arrived.
-    look_for_pictures(engine, now, feed);
+    if is_of_pages {
+        // If a page was queued, this does nothing yet: the search for pictures starts when the last page has arrived.
+        look_for_pictures(engine, now, feed);
+    }
 }
 
 /// Number of a feed's newest entries whose pictures may be fetched ahead.
@@ -386,43 +394,26 @@ pub fn task_done(engine: &mut Engine, now: DateTime<Utc>, done: PictureTaskDone)
     match done {
         PictureTaskDone::Found(feed, found) => {
             engine.pictures_ahead.sought.remove(&feed);
-            queue_pictures(engine, now, feed, found);
+            queue_ahead(engine, now, feed, AheadPart::Pictures, found);
         }
         PictureTaskDone::Kept(url) => engine.pictures_ahead.forget(&url),
     }
 }
 
-/// Queues pictures that are not in the cache, as many as the daily limit allows.
-fn queue_pictures(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    found: Vec<(EntryKey, String)>,
-) {
-    let left = left_of_day(engine, now, feed, AheadPart::Pictures);
-    let mut queued = 0_u32;
-    for (key, url) in found {
-        if queued >= left {
-            break;
-        }
-        // Skip a site that asked for a pause. The next poll of the feed tries again.
-        let is_refused =
-            why_unsupported(&url).is_some() || rate_limits::left_alone(engine, now, &url).is_some();
-        if is_refused || engine.host_queue.has_picture(&url) {
-            continue;
-        }
-        if engine.pictures_ahead.requested.insert(url.clone(), feed).is_some() {
-            // It is already queued, being fetched, or being put into the cache.
-            continue;
-        }
-        let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Due };
-        engine.host_queue.enqueue(waiting, &engine.settings.network);
-        queued = queued.saturating_add(1);
+/// Queues a picture. Returns `false` if it may not be requested, or is already queued, being fetched, or being put into the cache.
+fn queue_picture(engine: &mut Engine, now: DateTime<Utc>, key: EntryKey, url: String) -> bool {
+    let is_refused =
+        why_unsupported(&url).is_some() || rate_limits::left_alone(engine, now, &url).is_some();
+    let requested = &mut engine.pictures_ahead.requested;
+    if is_refused
+        || engine.host_queue.has_picture(&url)
+        || requested.insert(url.clone(), key.feed).is_some()
+    {
+        return false;
     }
-    count(engine, now, feed, |today| {
-        today.pictures = today.pictures.saturating_add(queued);
-    });
-    start_fetches::start(engine, now);
+    let waiting = Waiting { url, purpose: Purpose::Picture(key), cause: PollCause::Due };
+    engine.host_queue.enqueue(waiting, &engine.settings.network);
+    true
 }
 
 /// A finished request for a picture that was fetched ahead.

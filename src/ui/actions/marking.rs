@@ -16,7 +16,7 @@ use crate::engine::request::{Request, TroubleAnswer};
 use crate::ui::app::{App, Cx};
 use crate::ui::panes::{attention, navigation};
 use crate::ui::scroll_list::Distance;
-use crate::ui::state::feeds_pane::{FeedsRow, MarkedRows};
+use crate::ui::state::feeds_pane::MarkedRows;
 use crate::ui::state::layout::Pane;
 
 /// What is marked when the user marks a row: all feeds of the row, or one entry.
@@ -87,18 +87,11 @@ fn selected_place(app: &App) -> usize {
 
 fn markable_at(app: &App, now: DateTime<Utc>, place: usize) -> Option<Markable> {
     match app.ui.focus {
-        Pane::Feeds => match app.ui.feeds.rows.get(place)? {
-            FeedsRow::Feed(feed, _) => Some(Markable::Feeds(vec![*feed])),
-            FeedsRow::Tag(_, feeds) => Some(Markable::Feeds(feeds.clone())),
-            FeedsRow::AllUnread
-            | FeedsRow::Today
-            | FeedsRow::Starred
-            | FeedsRow::Ended
-            | FeedsRow::Reading
-            | FeedsRow::Gaps
-            | FeedsRow::Attention
-            | FeedsRow::Search(_) => None,
-        },
+        Pane::Feeds => {
+            let row = app.ui.feeds.rows.get(place)?;
+            let of_tag = row.tagged_feeds().map(<[FeedKey]>::to_vec);
+            row.feed().map(|feed| vec![feed]).or(of_tag).map(Markable::Feeds)
+        }
         Pane::Entries if attention::is_open(app) => {
             let concern = concerns(&app.engine, now).into_iter().nth(place)?;
             Some(Markable::Feeds(vec![concern.feed]))

@@ -301,17 +301,11 @@ pub(crate) fn fold_selected(cx: &mut Cx<'_>) -> Option<()> {
 /// Returns the index of the nearest row above the selected row that has its parent tag.
 fn find_tag_above(app: &App) -> Option<usize> {
     let pane = &app.ui.feeds;
-    let level = |row: &FeedsRow| match row {
-        FeedsRow::Tag(tag, _) => Some(depth(tag)),
-        FeedsRow::Feed(_, below) => Some(*below),
-        FeedsRow::AllUnread
-        | FeedsRow::Today
-        | FeedsRow::Starred
-        | FeedsRow::Ended
-        | FeedsRow::Reading
-        | FeedsRow::Gaps
-        | FeedsRow::Attention
-        | FeedsRow::Search(_) => None,
+    let level = |row: &FeedsRow| {
+        if let FeedsRow::Tag(tag, _) = row {
+            return Some(depth(tag));
+        }
+        if let FeedsRow::Feed(_, below) = row { Some(*below) } else { None }
     };
     let own = level(pane.selected_row()?)?;
     let before = pane.rows.iter().enumerate().take(pane.selected);

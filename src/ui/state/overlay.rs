@@ -57,20 +57,10 @@ impl Overlay {
 
     /// Returns the feed that commands apply to while this overlay is open.
     pub const fn feed(&self) -> Option<FeedKey> {
-        match self {
-            Self::Plan(pane) => Some(pane.feed),
-            Self::Timetable(pane) => pane.feed,
-            Self::Help(_)
-            | Self::Prompt(_)
-            | Self::Looking(_)
-            | Self::Question(_)
-            | Self::Edit(_)
-            | Self::Account(_)
-            | Self::FilterDialog(_)
-            | Self::Pick(_)
-            | Self::Hints(_)
-            | Self::List(_) => None,
+        if let Self::Plan(pane) = self {
+            return Some(pane.feed);
         }
+        if let Self::Timetable(pane) = self { pane.feed } else { None }
     }
 }
 

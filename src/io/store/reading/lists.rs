@@ -210,8 +210,8 @@ impl Store {
         self.in_order(entries, query)
     }
 
-    /// Returns the feeds of a scope. If `skip_empty` is set, feeds without a row in the list are left out; their counters show that
-    /// without reading their rows.
+    /// Returns the feeds of a scope. If `skip_empty` is set, feeds without a row in the list are left out, if their rows would have to
+    /// be read to see that: their counters show it.
     pub(in crate::io::store) fn feeds_in(
         &self,
         scope: &Scope,
@@ -231,13 +231,17 @@ impl Store {
         };
         let mut with_rows = Vec::with_capacity(feeds.len());
         for feed in feeds {
+            if !skip_empty || self.rows.contains_key(&feed) {
+                with_rows.push(feed);
+                continue;
+            }
             let counters = self.counters_of(feed)?;
             let rows = match show {
                 Show::All | Show::Hidden | Show::Ended => counters.next_seq,
                 Show::Unread => counters.unread,
                 Show::Starred => counters.starred,
             };
-            if rows > 0 || !skip_empty {
+            if rows > 0 {
                 with_rows.push(feed);
             }
         }

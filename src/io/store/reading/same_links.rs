@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backissue_core::feed::fingerprint::{PageHash, article_address};
-use backissue_core::history::{EntryKey, FeedKey, Flags, MergedEntry};
+use backissue_core::history::{EntryKey, FeedKey, Flags, IndexRow, MergedEntry};
 use backissue_core::search::{LinksInside, NEAR_SECONDS, fold_entries, links_inside};
 use serde::Deserialize;
 
@@ -19,6 +19,9 @@ use crate::io::store::pack::{Batch, TableName};
 /// Maximum number of entries for which entries with the same link are searched, and of rows in a list that joins entries of the
 /// same article. The limit exists because the records of all these entries must be read.
 pub(super) const JOINED_MAX: usize = 20_000;
+
+/// Number of slots of a table that shows for most pages that they are not wanted.
+const PAGE_SLOTS: usize = 1 << 14;
 
 /// The link of a stored entry. Its other fields are skipped.
 #[derive(Deserialize)]
@@ -91,11 +94,23 @@ impl Store {
             let mut beside = beside.filter_map(|place| dates.get(place));
             beside.any(|date| date.abs_diff(listed) <= NEAR_SECONDS)
         };
+        // Most pages are not wanted, and looking them up in the map takes longer than reading their rows.
+        let slot_of = |page: PageHash| page.0 as usize % PAGE_SLOTS;
+        let mut slots = vec![false; PAGE_SLOTS];
+        for slot in wanted.keys().map(|&page| slot_of(page)) {
+            slots.get_mut(slot).into_iter().for_each(|is_wanted| *is_wanted = true);
+        }
         let mut holders: BTreeMap<String, Holders> = BTreeMap::new();
         for &feed in feeds {
             // Skip a feed whose index is damaged, so that the other entries can still be read.
             let Ok(rows) = self.rows_of(feed) else { continue };
-            let rows = (0_u32..).zip(rows.iter()).filter(|(_, row)| is_near(row.listed));
+            let may_hold = |row: &IndexRow| {
+                let is_wanted =
+                    slots.get(slot_of(row.page)) == Some(&true) && wanted.contains_key(&row.page);
+                is_wanted || row.page == PageHash::UNKNOWN
+            };
+            let rows = (0_u32..).zip(rows.iter());
+            let rows = rows.filter(|(_, row)| may_hold(row) && is_near(row.listed));
             let rows: Vec<(u32, Flags)> = rows.map(|(seq, row)| (seq, row.flags)).collect();
             for (seq, flags) in rows {
                 let key = EntryKey { feed, seq };
@@ -301,7 +316,7 @@ impl Store {
 mod tests {
     use backissue_core::accounts::{ItemId, Marks};
     use backissue_core::feed::Entry;
-    use backissue_core::history::{Flag, IndexRow};
+    use backissue_core::history::Flag;
     use chrono::DateTime;
 
     use crate::engine::entries::account_state::FeedSync;
