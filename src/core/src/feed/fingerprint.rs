@@ -240,7 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_contents_are_part_of_the_stored_form() {
+    fn hashes_of_contents_and_pages_are_part_of_the_stored_form() {
         assert_eq!(content_hash(&entry()), 166_278_650_906_485_633_720_078_254_656_850_314_995);
+        let page = PageHash::of(Some("https://www.orchard.example/n3/?b=2&a=1&utm_source=feed#c"));
+        assert_eq!(page, PageHash(919_367_883));
     }
 }
