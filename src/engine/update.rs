@@ -30,7 +30,7 @@ use super::request::{Effect, Event, Input, Request};
 use super::settings::Settings;
 use super::state::{Engine, Sums};
 use super::store_results::{self, stored_or_failed};
-use super::store_work::{Answer, Beside, Job, Stored};
+use super::store_work::{Beside, Job};
 use super::{move_in, search_query, start_external};
 
 /// Maximum time between two iterations of the main loop, so that the engine notices a change of the clock.
@@ -47,7 +47,8 @@ pub struct Output {
 
 /// Applies an input to the engine at the time `now`.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
-    let is_mark = is_of_mark(&input);
+    // A mark changes no gaps and no problems, so these need not be counted again.
+    let is_mark = matches!(input, Input::Request(Request::Mark(_)));
     happened(engine, now, input);
     learn::start_waiting(engine);
     progress::start_waiting(engine, now);
@@ -60,8 +61,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     store_results::register_work(engine, &mut effects);
     store_results::tell_durable(engine, &BTreeSet::new());
     let Sums { gaps, problems, .. } = std::mem::take(&mut engine.sums);
-    // An undo that waited for the mark may have changed more.
-    if is_mark && engine.events.iter().all(|event| matches!(event, Event::MarksChanged(_))) {
+    if is_mark {
         (engine.sums.gaps, engine.sums.problems) = (gaps, problems);
     }
     let events = std::mem::take(&mut engine.events);
@@ -71,14 +71,6 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
         copies.extend(events.iter().filter(is_told).cloned());
     }
     Output { events, effects }
-}
-
-/// Checks whether an input only marks entries or reports that a mark is written. It changes no gaps and no problems, so these need not
-/// be counted again.
-fn is_of_mark(input: &Input) -> bool {
-    let is_marked = |stored: &Stored| matches!(stored.result, Ok(Answer::Marked { .. }));
-    matches!(input, Input::Request(Request::Mark(_)))
-        || matches!(input, Input::Stored(stored) if is_marked(stored))
 }
 
 /// Writes undo steps in the same frame as the last change, or after the others if there is none. A step that was `taken` is put back

@@ -42,6 +42,7 @@ pub(super) fn seal(payload: &[u8]) -> Vec<u8> {
     seal_as(FORM, payload)
 }
 
+/// Like [`seal`], for a record with this version.
 pub(super) fn seal_as(form: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(payload.len().saturating_add(HEAD));
     bytes.push(form);

@@ -83,7 +83,7 @@ impl ServedAnswer {
 
 /// A bound socket on which no connection is accepted yet, so that the responder can be created with the address of the socket.
 #[derive(Debug)]
-pub struct BoundPublisher {
+pub struct BoundServer {
     listener: TcpListener,
     address: SocketAddr,
 }
@@ -108,20 +108,20 @@ impl HttpServer {
     }
 
     /// Binds a free port without serving yet, for a responder that must know the port.
-    pub async fn bind() -> io::Result<BoundPublisher> {
+    pub async fn bind() -> io::Result<BoundServer> {
         Self::bind_at(0).await
     }
 
     /// Binds a port of 127.0.0.1 without serving yet; 0 means any free port.
-    pub async fn bind_at(port: u16) -> io::Result<BoundPublisher> {
+    pub async fn bind_at(port: u16) -> io::Result<BoundServer> {
         Self::bind_address((Ipv4Addr::LOCALHOST, port).into()).await
     }
 
     /// Binds an address without serving yet.
-    pub async fn bind_address(address: SocketAddr) -> io::Result<BoundPublisher> {
+    pub async fn bind_address(address: SocketAddr) -> io::Result<BoundServer> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(BoundPublisher { listener, address })
+        Ok(BoundServer { listener, address })
     }
 
     pub const fn address(&self) -> SocketAddr {
@@ -150,7 +150,7 @@ impl Drop for HttpServer {
     }
 }
 
-impl BoundPublisher {
+impl BoundServer {
     /// Returns `http://127.0.0.1:PORT`, without a trailing slash.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)

@@ -1,4 +1,4 @@
-//! Tests of the loopback server over real sockets.
+//! Tests of the HTTP server over real sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

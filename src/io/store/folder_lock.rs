@@ -91,18 +91,22 @@ pub(super) const SCHEMA: u8 = 4;
 pub(super) const SCHEMA_KEY: &[u8] = b"schema";
 
 impl Store {
-    /// Notes the schema of a new store, and refuses a store with a newer one.
+    /// Notes the present schema in a new store or one with an older schema, and refuses a store with a newer one.
     pub(super) fn check_schema(&mut self, folder: &Path) -> Result<(), StoreError> {
-        match self.tables.facts.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied()) {
-            Some(found) if found > SCHEMA => {
-                Err(StoreError::Newer { folder: folder.into(), found, newest: SCHEMA })
-            }
-            Some(SCHEMA) => Ok(()),
-            Some(_) | None => {
-                self.put(TableName::Facts, SCHEMA_KEY, [SCHEMA])?;
-                self.sync()
-            }
+        if self.refuse_newer(folder)? == Some(SCHEMA) {
+            return Ok(());
         }
+        self.put(TableName::Facts, SCHEMA_KEY, [SCHEMA])?;
+        self.sync()
+    }
+
+    /// Returns the schema of the store, or an error if it is newer than the program's.
+    pub(super) fn refuse_newer(&self, folder: &Path) -> Result<Option<u8>, StoreError> {
+        let found = self.tables.facts.get(SCHEMA_KEY)?.and_then(|bytes| bytes.first().copied());
+        let newer = found.filter(|found| *found > SCHEMA);
+        newer.map_or(Ok(found), |found| {
+            Err(StoreError::Newer { folder: folder.into(), found, newest: SCHEMA })
+        })
     }
 }
 

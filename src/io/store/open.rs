@@ -192,13 +192,8 @@ impl Store {
 
     /// Returns the largest number that a subscription ever had.
     pub fn last_feed(&self) -> Result<u32, StoreError> {
-        let noted = self
-            .tables
-            .facts
-            .get(LAST_FEED_KEY)?
-            .as_deref()
-            .and_then(feed_of)
-            .map_or(0, |feed| feed.0);
+        let noted = self.tables.facts.get(LAST_FEED_KEY)?;
+        let noted = noted.as_deref().and_then(feed_of).map_or(0, |feed| feed.0);
         self.tables.feeds.keys().try_fold(noted, |largest, key| {
             Ok(largest.max(feed_of(&key?).map_or(0, |feed| feed.0)))
         })

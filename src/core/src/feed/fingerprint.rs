@@ -140,9 +140,13 @@ impl PageHash {
 
     /// Hashes the page of a link.
     pub fn of(link: Option<&str>) -> Self {
-        let hash = link.and_then(article_address).map(|address| identity_hash(&address));
-        let low = hash.map(|hash| u32::try_from(hash & u64::from(u32::MAX)).unwrap_or_default());
-        low.map_or(Self::NONE, |low| Self(low.max(Self::NONE.0.saturating_add(1))))
+        link.and_then(article_address).map_or(Self::NONE, |address| Self::of_address(&address))
+    }
+
+    /// Hashes an [`article_address`].
+    pub fn of_address(address: &str) -> Self {
+        let low = u32::try_from(identity_hash(address) & u64::from(u32::MAX)).unwrap_or_default();
+        Self(low.max(Self::NONE.0.saturating_add(1)))
     }
 
     /// Returns the hash; `None` if the entry links to no page, or if that is not known.
@@ -242,7 +246,9 @@ mod tests {
     #[test]
     fn hashes_of_contents_and_pages_are_part_of_the_stored_form() {
         assert_eq!(content_hash(&entry()), 166_278_650_906_485_633_720_078_254_656_850_314_995);
-        let page = PageHash::of(Some("https://www.orchard.example/n3/?b=2&a=1&utm_source=feed#c"));
+        let page = PageHash::of(Some(
+            "https://www.orchard.example/n3/?b=2&a=1&utm_source=feed&fbclid=9#c",
+        ));
         assert_eq!(page, PageHash(919_367_883));
     }
 }

@@ -33,6 +33,8 @@ const SECRET_ENDS: [&str; 5] = ["key", "auth", "sig", "sess", "sessid"];
 /// Words that end like the name of a secret and are none.
 const HARMLESS: [&str; 3] = ["monkey", "turkey", "hotkey"];
 /// Names of query parameters that tell a site where its visitor came from, and not which page is meant. So do all that begin with `utm_`.
+/// Stored hashes of pages depend on them (`PageHash`): with a new name here, an entry that was stored before and has it in its link is
+/// not found as the same article.
 const TRACKERS: [&str; 21] = [
     "fbclid",
     "gclid",

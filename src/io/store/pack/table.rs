@@ -65,6 +65,7 @@ macro_rules! tables {
                 Ok(Self { $($field: open(TableName::$name)?,)+ })
             }
 
+            /// Returns the table with a name.
             pub(in crate::io::store) const fn of(&self, name: TableName) -> &Table {
                 match name {
                     $(TableName::$name => &self.$field,)+

@@ -210,8 +210,8 @@ impl Store {
         self.in_order(entries, query)
     }
 
-    /// Returns the feeds of a scope. If `skip_empty` is set, feeds without a row in the list are left out, if their rows would have to
-    /// be read to see that: their counters show it.
+    /// Returns the feeds of a scope. If `skip_empty` is set, leaves out feeds that have no row in the list according to their counters,
+    /// so that their rows are not read. Feeds whose rows are in memory are not left out.
     pub(in crate::io::store) fn feeds_in(
         &self,
         scope: &Scope,

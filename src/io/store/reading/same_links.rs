@@ -17,7 +17,7 @@ use crate::io::store::handle::{Store, feed_bytes};
 use crate::io::store::pack::{Batch, TableName};
 
 /// Maximum number of entries for which entries with the same link are searched, and of rows in a list that joins entries of the
-/// same article. The limit exists because the records of all these entries must be read.
+/// same article. The limit exists because the records of many of these entries must be read.
 pub(super) const JOINED_MAX: usize = 20_000;
 
 /// Number of slots of a table that shows for most pages that they are not wanted.
@@ -130,7 +130,7 @@ impl Store {
         let entry = self.listed_entry(key)?;
         Ok(entry.and_then(|entry| {
             let address = entry.link.as_deref().and_then(article_address)?;
-            let page = PageHash::of(entry.link.as_deref());
+            let page = PageHash::of_address(&address);
             Some(Linked { key, listed: entry.listed.timestamp(), page, address })
         }))
     }
@@ -149,15 +149,15 @@ impl Store {
     fn read_pages(&mut self, key: EntryKey) -> Result<Option<PageHash>, StoreError> {
         let record = key.seq / ENTRIES;
         let entries: Vec<Option<StoredLink>> = match self.entry_record((key.feed, record)) {
-            // Treat a damaged record like an empty one, so that lists show the other entries.
-            Err(StoreError::Damaged { .. }) => Vec::new(),
+            // Ignore a damaged record, so that lists show the other entries. The pages stay unknown, because it may be repaired.
+            Err(StoreError::Damaged { .. }) => return Ok(None),
             entries => entries?,
         };
         let links = entries.iter().map(|entry| entry.as_ref().and_then(|one| one.link.as_deref()));
         let pages = links.chain(std::iter::repeat(None)).map(PageHash::of);
         let first = record.saturating_mul(ENTRIES) as usize;
         let rows = self.rows_of(key.feed)?.iter_mut().skip(first).take(ENTRIES as usize);
-        for (row, page) in rows.zip(pages) {
+        for (row, page) in rows.zip(pages).filter(|(row, _)| row.page == PageHash::UNKNOWN) {
             row.page = page;
         }
         let row = self.rows_of(key.feed)?.get(key.seq as usize);
@@ -360,5 +360,20 @@ mod tests {
         assert_eq!((stored(&store), found(&mut store)), (PageHash::UNKNOWN, vec![other]));
         store.mark(&[other], Flag::Starred, true).unwrap();
         assert_eq!(stored(&store), page, "it is written with the next change");
+        let put = |store: &mut Store, page| {
+            let row = IndexRow { page, ..store.read_rows(other.feed).unwrap()[0] };
+            let row = codec::encode_rows(&[row]);
+            store.put(TableName::Index, numbered_key(other.feed, 0), row).unwrap();
+            store.rows.clear();
+        };
+        put(&mut store, PageHash::of(None));
+        store.mend_feeds(false).unwrap();
+        assert_eq!(stored(&store), page, "the page of a restored row may be outdated");
+        put(&mut store, PageHash::UNKNOWN);
+        let entries = store.tables.meta.get(numbered_key(other.feed, 0)).unwrap().unwrap().to_vec();
+        store.put(TableName::Meta, numbered_key(other.feed, 0), b"damaged").unwrap();
+        assert_eq!(store.page_of(other).unwrap(), None);
+        store.put(TableName::Meta, numbered_key(other.feed, 0), entries).unwrap();
+        assert_eq!(store.page_of(other).unwrap(), Some(page), "a repaired record is read");
     }
 }

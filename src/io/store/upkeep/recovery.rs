@@ -413,6 +413,10 @@ impl Store {
                 missing.texts = missing.texts.saturating_add(1);
                 changed.insert(key.seq);
             }
+            let page = kept.get(key).map_or(row.page, |kept| PageHash::of(kept.link.as_deref()));
+            if std::mem::replace(&mut row.page, page) != page {
+                changed.insert(key.seq);
+            }
             let is_told = row.flags.is_withdrawn() && row.content == TEXT_LOST;
             if !kept.contains_key(key) && !is_told {
                 row.flags = row.flags.withdrawn(true);

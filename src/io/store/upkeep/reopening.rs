@@ -137,12 +137,12 @@ impl Store {
         data: &Path,
         error: StoreError,
     ) -> Result<(Self, Option<String>), StoreError> {
-        let is_newer = matches!(error, StoreError::Newer { .. });
-        if is_newer || !data.join(PACK).is_file() || !is_unwritable(data, &error) {
+        if !data.join(PACK).is_file() || !is_unwritable(data, &error) {
             return Err(error);
         }
         match Self::open_to_read(data) {
             Ok(Some((store, told))) => Ok((store, Some(told))),
+            Err(newer @ StoreError::Newer { .. }) => Err(newer),
             Ok(None) | Err(_) => Err(error),
         }
     }
@@ -157,6 +157,7 @@ impl Store {
         let (db, scanned) = Database::open_to_read(data, folder.path())?;
         let mut store = Self::with(db, lock_folder(folder.path())?, data, SessionLength::Short)?;
         store.elsewhere = Some(folder);
+        store.refuse_newer(data)?;
         store.load_memory()?;
         let mut told = StoreError::ReadOnly.to_string();
         if !scanned.is_sound() {
@@ -235,7 +236,20 @@ mod tests {
 #[cfg(test)]
 mod reading_copy_tests {
     use crate::engine::store_work::{Job, JobId, StoreWork};
+    use crate::io::store::folder_lock::{SCHEMA, SCHEMA_KEY};
+    use crate::io::store::pack::TableName;
     use crate::io::store::upkeep::reopening::*;
+
+    #[test]
+    fn unwritable_newer_store_is_refused() {
+        let data = tempfile::tempdir().unwrap();
+        let mut store = Store::open(data.path()).unwrap();
+        store.put(TableName::Facts, SCHEMA_KEY, [SCHEMA + 1]).unwrap();
+        store.sync().unwrap();
+        drop(store);
+        let error = Store::read_instead(data.path(), StoreError::NoRoom).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { .. }), "{error}");
+    }
 
     #[test]
     fn unwritable_store_is_read_unchanged() {
