@@ -47,7 +47,7 @@ pub struct Output {
 
 /// Applies an input to the engine at the time `now`.
 pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
-    // A mark changes no gaps and no problems, so these need not be counted again.
+    // A mark changes none of the numbers over all feeds before it is written.
     let is_mark = matches!(input, Input::Request(Request::Mark(_)));
     happened(engine, now, input);
     learn::start_waiting(engine);
@@ -60,9 +60,8 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     }
     store_results::register_work(engine, &mut effects);
     store_results::tell_durable(engine, &BTreeSet::new());
-    let Sums { gaps, problems, .. } = std::mem::take(&mut engine.sums);
-    if is_mark {
-        (engine.sums.gaps, engine.sums.problems) = (gaps, problems);
+    if !is_mark {
+        engine.sums = Sums::default();
     }
     let events = std::mem::take(&mut engine.events);
     if let Some(copies) = &mut engine.copies {
