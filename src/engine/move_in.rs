@@ -106,7 +106,6 @@ fn unsubscribed(entries: &[ElsewhereEntry]) -> ElsewhereNoted {
 /// user already asked to undo it.
 pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) -> bool {
     engine.elsewhere.add(noted);
-    engine.set_counters(feed, noted.counters);
     for part in noted.steps(feed, &engine.filters.list) {
         engine.undo.join(part);
     }
@@ -243,7 +242,7 @@ pub fn forecast(engine: &Engine, moved: &MoveIn) -> Forecast {
 mod tests {
     use super::*;
     use crate::engine::change::undo_stack::Step;
-    use crate::engine::entries::filter_work::{FilterChanges, Filtered};
+    use crate::engine::entries::filter_work::FilterChanges;
     use crate::engine::request::{Input, Request};
     use crate::engine::settings::Settings;
     use crate::engine::store_work::{Answer, Beside, Job, JobSubject, StoreWork, Stored};
@@ -293,9 +292,9 @@ mod tests {
             };
             assert!(later.joins && later.id == id, "{later:?}");
             let changes = FilterChanges { after: vec![key], ..FilterChanges::none(number) };
-            let answer = Answer::Filtered(Box::new(Filtered { changes, counters: Vec::new() }));
+            let answer = Answer::Filtered(Box::new(changes));
             let (subject, result) = (JobSubject::Filter(number), Ok(answer));
-            let stored = Stored { id: *job, subject, result };
+            let stored = Stored { id: *job, subject, counters: Vec::new(), result };
             let after = jobs(&mut engine, Input::Stored(Box::new(stored)));
             assert!(!after.iter().any(|work| matches!(work.job, Job::SaveSteps(_))), "{after:?}");
         }

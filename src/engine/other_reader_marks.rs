@@ -9,7 +9,7 @@ use crate::engine::change::undo_stack::Step;
 use crate::engine::entries::filter_work::FilterChanges;
 use backissue_core::feed::Entry;
 use backissue_core::filters::EntryFilter;
-use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::other_readers::elsewhere::SeenElsewhere;
 
 /// What another reader knew of the entries of a feed.
@@ -47,8 +47,6 @@ pub struct ElsewhereNoted {
     pub labelled: Vec<FilterChanges>,
     /// Time of the import, if entries are waited for.
     pub waits_since: Option<DateTime<Utc>>,
-    /// Counters of the feed afterwards.
-    pub counters: Counters,
 }
 
 impl ElsewhereNoted {

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use backissue_core::history::{Counters, EntryKey, FeedKey};
 use backissue_core::publish::is_language;
@@ -259,6 +260,12 @@ impl Engine {
         }
     }
 
+    /// Returns the numbers of the entries that were added last to a feed; none if it is not subscribed to.
+    pub(super) fn newest_of(&self, feed: FeedKey, count: u32) -> Range<u32> {
+        let end = self.feeds.get(&feed).map_or(0, |feed| feed.counters.next_seq);
+        end.saturating_sub(count)..end
+    }
+
     /// Returns the number for the next subscription being added.
     pub fn next_addition(&self) -> u32 {
         self.additions.keys().next_back().map_or(1, |last| last.saturating_add(1))
@@ -436,7 +443,7 @@ mod commands_under_way_tests {
         let work = output.effects.into_iter().filter_map(|effect| {
             let Effect::Store(work) = effect else { return None };
             let (subject, result) = (work.job.subject(), Ok(Answer::RecordsSaved));
-            Some((Stored { id: work.id, subject, result }, work.job))
+            Some((Stored { id: work.id, subject, counters: Vec::new(), result }, work.job))
         });
         work.collect()
     }

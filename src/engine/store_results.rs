@@ -17,7 +17,7 @@ use super::poll::{learn, manual_poll, polling};
 use super::request::{Effect, Event};
 use super::state::Engine;
 use super::store_work::{Answer, Job, JobId, JobSubject, StoreFailure, Stored};
-use backissue_core::history::{Counters, EntryKey, FeedKey};
+use backissue_core::history::{EntryKey, FeedKey};
 
 /// Length of the pause in automatic polls after a write failed because the disk was full.
 const ROOM_PAUSE: TimeDelta = TimeDelta::minutes(5);
@@ -60,12 +60,12 @@ pub fn tell_durable(engine: &mut Engine, ended: &BTreeSet<FeedKey>) {
 /// After a mark was written, removes from its undo step the entries that already had the mark, so that undo does not clear their
 /// mark.
 fn leave_out_marked_before(engine: &mut Engine, id: JobId, answer: &Answer) {
-    if let Answer::Marked { marked, .. } = answer
+    if let Answer::Marked { mark: written, .. } = answer
         && let Some(PendingChange { changes, step: Some(step), .. }) = engine.pending.get(&id)
         && let [Change::Mark(mark)] = changes.as_slice()
-        && marked.changed.len() < mark.keys.len()
+        && written.keys.len() < mark.keys.len()
     {
-        let changed: BTreeSet<EntryKey> = marked.changed.iter().copied().collect();
+        let changed: BTreeSet<EntryKey> = written.keys.iter().copied().collect();
         let had_it = mark.keys.iter().copied().filter(|key| !changed.contains(key)).collect();
         engine.undo.leave_out(*step, (mark.flag, mark.value), &had_it);
     }
@@ -92,6 +92,9 @@ pub(super) fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: 
     }
     // First emit the events that waited for this write, then those that result from it.
     tell_durable(engine, &written);
+    for &(feed, counters) in &stored.counters {
+        engine.set_counters(feed, counters);
+    }
     match stored.result {
         Ok(answer) => {
             leave_out_marked_before(engine, stored.id, &answer);
@@ -185,37 +188,39 @@ const fn is_written(answer: &Answer) -> bool {
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of answer")]
 fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
     match answer {
-        Answer::Committed { feed, counters, new, edited, withdrawn } => {
+        Answer::Committed { feed, new, edited, withdrawn } => {
             let gone = u32::try_from(withdrawn.len()).unwrap_or(u32::MAX);
             let news = News { new, edited, withdrawn: gone };
-            committed(engine, now, feed, counters, news, withdrawn);
+            committed(engine, now, feed, news, withdrawn);
             history_requests::tell_changes(engine, feed);
         }
-        Answer::HistoryKept { feed, counters, new, edited } => {
+        Answer::HistoryKept { feed, new, edited } => {
             history_requests::tell_changes(engine, feed);
-            walks::kept(engine, now, feed, counters, new);
+            walks::kept(engine, now, feed, new);
             updated(engine, feed, new > 0 || edited > 0, false);
         }
         Answer::Nodes(feed, nodes) => walks::nodes_loaded(engine, now, feed, *nodes),
-        Answer::Restored(feed, marked, showing) => {
-            marks::restored(engine, &marked, showing);
+        Answer::Restored(feed, entries, showing) => {
+            marks::restored(engine, &entries, showing);
             updated(engine, feed, true, false);
         }
-        Answer::Absorbed { into, counters } => {
+        Answer::Absorbed(into) => {
             engine.unsaved = engine.unsaved.saturating_sub(1);
-            engine.set_counters(into, counters);
             updated(engine, into, true, false);
         }
         Answer::RecordsSaved => engine.unsaved = engine.unsaved.saturating_sub(1),
-        Answer::Marked { flag, value, whole_list, step, marked } => {
-            if marks::marked(engine, flag, value, (whole_list, step), marked) {
+        Answer::Marked { mark, whole_list, step } => {
+            // Marks of single entries were shown when they were set, and may have been changed again since.
+            let undo_waits = whole_list && marks::list_marked(engine, mark, step);
+            engine.tell(Event::CountersChanged);
+            if undo_waits {
                 undo::undo_wanted(engine, now);
             }
         }
-        Answer::UnreadEnded { marked, this_week } => {
-            unread_limits::ended(engine, marked, this_week);
+        Answer::UnreadEnded { ended, this_week } => {
+            unread_limits::ended(engine, ended, this_week);
         }
-        Answer::Dripped(feed, marked) => unread_limits::dripped(engine, feed, marked),
+        Answer::Dripped(feed, entries) => unread_limits::dripped(engine, feed, entries),
         Answer::ElsewhereNoted(feed, counts) => {
             let undo_waits = move_in::noted(engine, feed, &counts);
             if !counts.labelled.is_empty() {
@@ -228,9 +233,9 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
         Answer::Synced(feed, synced, marks) => {
             account_sync::written(engine, now, feed, (synced, marks));
             let news = News { new: synced.new, edited: synced.edited, withdrawn: 0 };
-            let counters = synced.counters;
-            let first = counters.total == news.new;
-            notifications::note_new_entries(engine, now, feed, counters, news, first);
+            let feed_now = engine.feeds.get(&feed);
+            let first = feed_now.is_some_and(|feed| feed.counters.total == news.new);
+            notifications::note_new_entries(engine, now, feed, news, first);
             notifications::notify(engine, now);
         }
         Answer::NewEntries(entries) => notifications::entries_read(engine, now, entries),
@@ -268,19 +273,18 @@ fn committed(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    counters: Counters,
     news: News,
     withdrawn: Vec<u32>,
 ) {
     let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
-    notifications::note_new_entries(engine, now, feed, counters, news, first);
+    notifications::note_new_entries(engine, now, feed, news, first);
     let changed = news.new > 0 || news.edited > 0 || !withdrawn.is_empty();
     marks::withdrawn(engine, feed, withdrawn);
-    polling::committed(engine, now, feed, counters, news);
+    polling::committed(engine, now, feed, news);
     learn::polled(engine, now, feed, news);
     page_fetches::look_for_texts(engine, now, feed);
     notifications::notify(engine, now);
-    actions::note_new_entries(engine, now, feed, counters, news, first);
+    actions::note_new_entries(engine, now, feed, news, first);
     updated(engine, feed, changed, true);
 }
 
@@ -316,14 +320,15 @@ mod tests {
 
     fn fail(engine: &mut Engine, id: JobId) -> Output {
         let result = Err("the disk is full".into());
-        let stored = Stored { id, subject: JobSubject::Change, result };
+        let stored = Stored { id, subject: JobSubject::Change, counters: Vec::new(), result };
         update(engine, NOW, Input::Stored(Box::new(stored)))
     }
 
     /// Ends a job because the disk is full.
     fn full(engine: &mut Engine, id: JobId, subject: JobSubject) -> Output {
         let why = StoreFailure { text: "the disk is full".into(), no_room: true };
-        update(engine, NOW, Input::Stored(Box::new(Stored { id, subject, result: Err(why) })))
+        let stored = Stored { id, subject, counters: Vec::new(), result: Err(why) };
+        update(engine, NOW, Input::Stored(Box::new(stored)))
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::downloads::record::{AttachedWanted, Download};
 use super::entries::account_state::{FeedSync, FeedSynced};
 use super::entries::ahead_work::{PicturedText, TextsWanted};
 use super::entries::entry_view::{FullText, LoadedEntry, ReadingPosition};
-use super::entries::filter_work::{FilterCount, FilterWork, Filtered};
+use super::entries::filter_work::{FilterChanges, FilterCount, FilterWork};
 use super::entries::rows::{MarkedEntries, RowsLoaded, RowsWanted};
 use super::feeds::subscription::{Commit, FeedState, HistoryCommit, SubscriptionRecord};
 use super::other_reader_marks::{Elsewhere, ElsewhereNoted};
@@ -213,8 +213,6 @@ pub enum Answer {
     Committed {
         /// The feed.
         feed: FeedKey,
-        /// Counters of the feed after the change.
-        counters: Counters,
         /// Number of entries never seen before.
         new: u32,
         /// Number of entries whose content changed.
@@ -226,8 +224,6 @@ pub enum Answer {
     HistoryKept {
         /// The feed.
         feed: FeedKey,
-        /// Counters of the feed after the change.
-        counters: Counters,
         /// Number of entries never seen before.
         new: u32,
         /// Number of entries whose content changed.
@@ -238,35 +234,26 @@ pub enum Answer {
     /// Entries that were unread for too long count as read.
     UnreadEnded {
         /// The entries.
-        marked: Marked,
+        ended: Vec<EntryKey>,
         /// Number of entries that ended in the last seven days.
         this_week: u32,
     },
     /// An old entry of a feed is unread, or there was none left.
-    Dripped(FeedKey, Marked),
+    Dripped(FeedKey, Vec<EntryKey>),
     /// Withdrawn entries of a feed are restored, or entries are withdrawn.
-    Restored(FeedKey, Marked, Showing),
-    /// Two feeds were merged: the entries of one were moved to the other.
-    Absorbed {
-        /// The feed that remains.
-        into: FeedKey,
-        /// Counters of the remaining feed after the merge.
-        counters: Counters,
-    },
+    Restored(FeedKey, Vec<EntryKey>, Showing),
+    /// The entries of another feed were moved to this one.
+    Absorbed(FeedKey),
     /// The subscription records are durable.
     RecordsSaved,
     /// A mark that was set or cleared on entries is durable.
     Marked {
-        /// The mark.
-        flag: Flag,
-        /// `true` if the mark was set, `false` if it was cleared.
-        value: bool,
+        /// The mark, with the entries that did not have this value before.
+        mark: MarkChange,
         /// `true` if the mark was for a whole list.
         whole_list: bool,
         /// The id and the time of the undo step that was written with it.
         step: Option<LaterStep>,
-        /// Entries whose mark changed, and counters of their feeds.
-        marked: Marked,
     },
     /// The requested rows of a list.
     Rows(RowsLoaded),
@@ -299,7 +286,7 @@ pub enum Answer {
     /// The filters are durable.
     FiltersSaved,
     /// The changes that a filter made to entries are durable.
-    Filtered(Box<Filtered>),
+    Filtered(Box<FilterChanges>),
     /// Counts of the entries that each filter matches, by the number of the filter.
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
@@ -348,7 +335,7 @@ impl Answer {
         | Self::Restored(feed, ..)
         | Self::ElsewhereNoted(feed, _)
         | Self::Synced(feed, ..)
-        | Self::Absorbed { into: feed, .. }) = self
+        | Self::Absorbed(feed)) = self
         else {
             return None;
         };
@@ -378,6 +365,8 @@ pub struct Stored {
     pub id: JobId,
     /// Subject of the job.
     pub subject: JobSubject,
+    /// Counters of the feeds whose counters the job changed, after the change. Empty if it failed.
+    pub counters: Vec<(FeedKey, Counters)>,
     /// The answer to the job, or the reason that the job failed.
     pub result: Result<Answer, StoreFailure>,
 }
@@ -390,15 +379,6 @@ pub struct UnreadLimit {
     pub minutes: u32,
     /// Whether the entries count as read by the user, so that the account of the feed sends it.
     pub is_sent: bool,
-}
-
-/// The effect of setting or clearing a mark.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Marked {
-    /// The entries whose mark changed.
-    pub changed: Vec<EntryKey>,
-    /// Counters of the affected feeds after the change.
-    pub counters: Vec<(FeedKey, Counters)>,
 }
 
 impl JobSubject {

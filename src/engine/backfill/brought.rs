@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{Counters, DocumentKind, FeedKey, Gap, GapKind};
+use backissue_core::history::{DocumentKind, FeedKey, Gap, GapKind};
 
 use crate::engine::change::undo_stack::Step;
 use crate::engine::feeds::subscription::{HistoryCommit, Subscription};
@@ -25,11 +25,6 @@ pub(super) fn commit_of_record(engine: &Engine, feed: FeedKey) -> Option<Box<His
 pub fn write_record(engine: &mut Engine, feed: FeedKey) {
     let commit = commit_of_record(engine, feed);
     engine.effects.extend(commit.map(|commit| Effect::store(Job::KeepHistory(commit))));
-}
-
-/// Returns the numbers of the entries that one write added.
-pub(super) fn added(counters: Counters, new: u32) -> std::ops::Range<u32> {
-    counters.next_seq.saturating_sub(new)..counters.next_seq
 }
 
 /// Returns a sentence about what a walk brought from a source, and adds the step that hides it again. Returns `None` if no source was

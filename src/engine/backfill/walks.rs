@@ -27,8 +27,8 @@ use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{
-    Adaptor, ArchiveFailure, ArchiveWalk, Arrival, Counters, FeedKey, HistoryRecord, Merging, Mode,
-    Next, Nodes, WalkNotice,
+    Adaptor, ArchiveFailure, ArchiveWalk, Arrival, FeedKey, HistoryRecord, Merging, Mode, Next,
+    Nodes, WalkNotice,
 };
 use backissue_core::schedule::Wait;
 
@@ -368,8 +368,8 @@ fn write(
 }
 
 /// Continues a walk after its changes were written.
-pub fn kept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, counters: Counters, new: u32) {
-    engine.set_counters(feed, counters);
+pub fn kept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, new: u32) {
+    let added = engine.newest_of(feed, new);
     let policy = policy(engine, feed);
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     let Some(backfill) = engine.backfills.get_mut(&feed) else { return };
@@ -383,12 +383,12 @@ pub fn kept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, counters: Co
         engine.poll_run.archives = engine.poll_run.archives.saturating_add(1);
         engine.poll_run.recovered = engine.poll_run.recovered.saturating_add(new);
         if subscription.history.adaptor().is_some() || backfill.copy.is_some() {
-            backfill.brought.extend(brought::added(counters, new));
+            backfill.brought.extend(added.clone());
         }
     }
     if backfill.copy.is_some() {
         if backfill.merging.take().is_some() {
-            copies::merged(engine, feed, brought::added(counters, new));
+            copies::merged(engine, feed, added);
         }
         return go_on_in_copy(engine, now, feed);
     }

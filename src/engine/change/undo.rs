@@ -506,7 +506,8 @@ mod tests {
     fn end(engine: &mut Engine, id: JobId, subject: JobSubject, no_room: bool) -> Output {
         let failure = StoreFailure { text: "the disk is full".into(), no_room: true };
         let result = if no_room { Err(failure) } else { Ok(Answer::RecordsSaved) };
-        update(engine, NOW, Input::Stored(Box::new(Stored { id, subject, result })))
+        let stored = Stored { id, subject, counters: Vec::new(), result };
+        update(engine, NOW, Input::Stored(Box::new(stored)))
     }
 
     /// Returns the subscription record that the output writes, if any.

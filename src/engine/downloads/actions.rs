@@ -4,7 +4,7 @@
 use backissue_core::feed::Enclosure;
 use backissue_core::feed::text::{counted_words, one_line};
 use backissue_core::filters::Action;
-use backissue_core::history::{Counters, FeedKey, Flag};
+use backissue_core::history::{FeedKey, Flag};
 use backissue_core::{InputFlaw, flaw};
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -119,14 +119,13 @@ pub fn note_new_entries(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    counters: Counters,
     news: News,
     is_first: bool,
 ) {
     let has_filter = engine.filters.list.iter().any(|filter| filter.action == Action::Download);
     let is_ahead = page_fetches::left_today(engine, now, feed, AheadPart::Files) > 0;
     if news.new > 0 && !is_first && (has_filter || is_ahead) {
-        let range = counters.next_seq.saturating_sub(news.new)..counters.next_seq;
+        let range = engine.newest_of(feed, news.new);
         read_attached(engine, AttachedWanted::New(feed, range));
     }
 }

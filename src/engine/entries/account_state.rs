@@ -9,7 +9,7 @@ use backissue_core::accounts::subscriptions::AgreedFeed;
 use backissue_core::accounts::{ItemId, Marks};
 use backissue_core::feed::Entry;
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{Counters, FeedKey};
+use backissue_core::history::FeedKey;
 
 /// The result of a sync for a feed. All of it is written or nothing. Its marks are merged with the marks that the entries have when
 /// it is written.
@@ -61,8 +61,6 @@ pub struct FeedSynced {
     pub edited: u32,
     /// Number of entries whose marks changed here.
     pub marked: u32,
-    /// Counters of the feed afterwards.
-    pub counters: Counters,
 }
 
 /// Progress of the sync of an account.

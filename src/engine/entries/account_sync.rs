@@ -170,7 +170,6 @@ pub fn written(
     engine.synced.edited = engine.synced.edited.saturating_add(synced.edited);
     engine.synced.marked = engine.synced.marked.saturating_add(synced.marked);
     if engine.feeds.contains_key(&feed) {
-        engine.set_counters(feed, synced.counters);
         for mark in marks {
             marks::show(engine, mark, MarkedBy::Server);
         }

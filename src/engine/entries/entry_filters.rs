@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::entry_view::LoadedEntry;
-use super::filter_work::{FilterChanges, FilterWork, Filtered, Pending};
+use super::filter_work::{FilterChanges, FilterWork, Pending};
 use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::{LaterStep, ListChange};
 use crate::engine::change::{self, Change, ChangeId, MarkChange, PendingChange};
@@ -283,15 +283,10 @@ pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
 
 /// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
 /// already asked to undo that change.
-pub fn filtered(engine: &mut Engine, filtered: Filtered) -> bool {
-    let Filtered { changes, counters } = filtered;
-    for (feed, counters) in counters {
-        engine.set_counters(feed, counters);
-    }
+pub fn filtered(engine: &mut Engine, changes: FilterChanges) -> bool {
     for &(key, flag, value) in &changes.flags {
         let mark = MarkChange { flag, value, keys: vec![key] };
-        let changed = MarksChanged { mark, by: MarkedBy::Filter };
-        engine.tell(Event::MarksChanged(changed));
+        engine.tell(Event::MarksChanged(MarksChanged { mark, by: MarkedBy::Filter }));
     }
     let place = engine.filters.pending.iter().position(|pending| pending.filter == changes.filter);
     let mut undo_waits = false;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::change::value::LaterStep;
 use backissue_core::filters::{Action, EntryFilter};
-use backissue_core::history::{Counters, EntryKey, FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 
 /// Maximum number of titles in the preview of a filter.
 pub const PREVIEW_TITLES: usize = 12;
@@ -164,15 +164,6 @@ impl FilterChanges {
         let hit = self.after.iter().filter(|key| self.before.binary_search(key).is_err());
         marked.chain(left.chain(hit).copied()).collect::<BTreeSet<_>>().len()
     }
-}
-
-/// Result of a [`FilterWork`] from the store.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Filtered {
-    /// Changes that the job made to entries.
-    pub changes: FilterChanges,
-    /// Counters of the affected feeds after the changes.
-    pub counters: Vec<(FeedKey, Counters)>,
 }
 
 impl Filters {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 use chrono::{DateTime, Datelike, Utc};
 
 use crate::engine::change::undo_stack::Step;
@@ -17,7 +17,7 @@ use crate::engine::entries::interest::{Interest, Reading};
 use crate::engine::entries::rows::MarkedEntries;
 use crate::engine::request::{Effect, Event, MarkedBy, MarksChanged};
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Beside, Job, Marked, Showing};
+use crate::engine::store_work::{Beside, Job, Showing};
 
 /// Sets or clears a mark on entries and adds an undo step.
 pub fn set(engine: &mut Engine, mark: MarkChange) {
@@ -44,37 +44,17 @@ pub fn show(engine: &mut Engine, mark: MarkChange, by: MarkedBy) {
     engine.tell(Event::MarksChanged(MarksChanged { mark, by }));
 }
 
-/// Updates counters after marks were written. If the mark was for a whole list, adds an undo step and returns `true` if the user
-/// already asked to undo the mark.
-pub fn marked(
-    engine: &mut Engine,
-    flag: Flag,
-    value: bool,
-    (whole_list, step): (bool, Option<LaterStep>),
-    marked: Marked,
-) -> bool {
-    for (feed, counters) in marked.counters {
-        engine.set_counters(feed, counters);
-    }
-    // Marks of single entries were shown when they were set, and may have been changed again since.
-    if whole_list {
-        show(engine, MarkChange { flag, value, keys: marked.changed.clone() }, MarkedBy::User);
-        let text = words(flag, value, marked.changed.len());
-        if marked.changed.is_empty() {
-            engine.say(text);
-        } else {
-            engine.say_undoable(text);
-        }
-    }
-    engine.tell(Event::CountersChanged);
-    if !whole_list {
-        return false;
-    }
+/// Shows a mark that was written on a whole list, and adds its undo step. Returns `true` if the user already asked to undo it.
+pub fn list_marked(engine: &mut Engine, mark: MarkChange, step: Option<LaterStep>) -> bool {
+    show(engine, mark.clone(), MarkedBy::User);
+    let text = words(mark.flag, mark.value, mark.keys.len());
     let undo_waits = engine.undo.step_is_known();
-    if marked.changed.is_empty() {
+    if mark.keys.is_empty() {
+        engine.say(text);
         return false;
     }
-    engine.undo.push_stored(Step::Marked(MarkChange { flag, value, keys: marked.changed }), step);
+    engine.say_undoable(text);
+    engine.undo.push_stored(Step::Marked(mark), step);
     undo_waits
 }
 
@@ -126,13 +106,10 @@ pub fn bring_back(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
     }
 }
 
-/// Updates the counters of feeds after their withdrawn entries were restored, or entries were withdrawn.
-pub fn restored(engine: &mut Engine, marked: &Marked, showing: Showing) {
-    for (feed, counters) in &marked.counters {
-        engine.set_counters(*feed, *counters);
-    }
+/// Tells how many withdrawn entries were restored, or how many entries were withdrawn.
+pub fn restored(engine: &mut Engine, entries: &[EntryKey], showing: Showing) {
     let done = if showing == Showing::Again { "restored" } else { "hidden" };
-    engine.say(format!("{} {done}", counted_words(marked.changed.len(), "entry", "entries")));
+    engine.say(format!("{} {done}", counted_words(entries.len(), "entry", "entries")));
 }
 
 /// Counts what was read of feeds today; `None` forgets all counts.

@@ -4,6 +4,8 @@
 //! first new entry arrived, or when [`TOLD_AT_ONCE`] entries wait. There are none for entries from archives, for edited entries, or
 //! for the first document of a new subscription, whose entries existed before the user subscribed.
 
+use std::ops::Range;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::entry_view::LoadedEntry;
@@ -14,7 +16,7 @@ use crate::engine::settings::DesktopNotes;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
 use backissue_core::feed::text::one_line;
-use backissue_core::history::{Counters, FeedKey};
+use backissue_core::history::FeedKey;
 use backissue_core::search::{EntryTexts, Subject, parse};
 
 /// Maximum number of new entries in one JSON document for the user's command. Further entries follow in another document.
@@ -31,18 +33,17 @@ pub fn note_new_entries(
     engine: &mut Engine,
     now: DateTime<Utc>,
     feed: FeedKey,
-    counters: Counters,
     news: News,
     first: bool,
 ) {
     if news.new == 0 || first || !anybody_cares(engine) {
         return;
     }
+    let Range { start: mut from, end } = engine.newest_of(feed, news.new);
     let announcements = &mut engine.notifications;
     announcements.since.get_or_insert(now);
-    let mut from = counters.next_seq.saturating_sub(news.new);
-    while from < counters.next_seq {
-        let to = from.saturating_add(TOLD_AT_ONCE).min(counters.next_seq);
+    while from < end {
+        let to = from.saturating_add(TOLD_AT_ONCE).min(end);
         announcements.waiting.push((feed, from..to));
         from = to;
     }

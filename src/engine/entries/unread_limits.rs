@@ -1,7 +1,7 @@
 //! Unread entries that end automatically: after the time that the user sets for a feed, a tag or all feeds, they count as read.
 
 use backissue_core::feed::text::counted_words;
-use backissue_core::history::{FeedKey, Flag};
+use backissue_core::history::{EntryKey, FeedKey, Flag};
 use backissue_core::words::interval_text;
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -11,7 +11,7 @@ use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::engine::request::{Effect, Event, MarkedBy};
 use crate::engine::settings::Settings;
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Job, Marked, UnreadLimit};
+use crate::engine::store_work::{Job, UnreadLimit};
 
 /// Time between two checks of entries against their limits.
 const CHECK_EVERY: TimeDelta = TimeDelta::hours(1);
@@ -49,19 +49,19 @@ fn minutes_of(settings: &Settings, record: &SubscriptionRecord) -> Option<u32> {
 }
 
 /// Shows the entries that ended now, and the number of entries that ended in the last seven days.
-pub fn ended(engine: &mut Engine, marked: Marked, this_week: u32) {
+pub fn ended(engine: &mut Engine, ended: Vec<EntryKey>, this_week: u32) {
     let was_shown = engine.ended_this_week > 0;
     engine.ended_this_week = this_week;
     if was_shown != (this_week > 0) {
         engine.tell(Event::FeedListChanged);
     }
-    if marked.changed.is_empty() {
+    if ended.is_empty() {
         return;
     }
-    let count = counted_words(marked.changed.len(), "unread entry", "unread entries");
-    let keys = marked.changed.clone();
-    marks::show(engine, MarkChange { flag: Flag::Ended, value: true, keys }, MarkedBy::User);
-    marks::marked(engine, Flag::Ended, true, (false, None), marked);
+    let count = counted_words(ended.len(), "unread entry", "unread entries");
+    let mark = MarkChange { flag: Flag::Ended, value: true, keys: ended };
+    marks::show(engine, mark, MarkedBy::User);
+    engine.tell(Event::CountersChanged);
     engine.say(format!("{count} reached your time limit and ended: see 'Ended this week'"));
 }
 
@@ -84,17 +84,16 @@ pub fn drip(engine: &mut Engine, now: DateTime<Utc>) {
 }
 
 /// Shows an old entry that became unread.
-pub fn dripped(engine: &mut Engine, feed: FeedKey, marked: Marked) {
-    let Some(subscription) = engine.feeds.get(&feed).filter(|_| !marked.changed.is_empty()) else {
+pub fn dripped(engine: &mut Engine, feed: FeedKey, keys: Vec<EntryKey>) {
+    let Some(subscription) = engine.feeds.get(&feed).filter(|_| !keys.is_empty()) else {
         return;
     };
     let every = subscription.record.feed_settings.drip_minutes.map(interval_text);
     let title = subscription.record.shown_title();
     let every = every.unwrap_or_default();
     engine.say(format!("{title}: an old entry is unread, as every {every} (drip)"));
-    let keys = marked.changed.clone();
     marks::show(engine, MarkChange { flag: Flag::FromHistory, value: false, keys }, MarkedBy::User);
-    marks::marked(engine, Flag::FromHistory, false, (false, None), marked);
+    engine.tell(Event::CountersChanged);
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::engine::politeness::rate_limits::{keep_unasked_away, note_network, tu
 use crate::engine::request::Event;
 use crate::engine::state::Engine;
 use crate::engine::store_work::Job;
-use backissue_core::history::{Counters, FeedKey};
+use backissue_core::history::FeedKey;
 use backissue_core::schedule::{self, FeedStatus, PollFailure};
 
 /// Queues the feeds that are due and starts the requests that the limits allow.
@@ -221,14 +221,7 @@ pub fn first_document(
 }
 
 /// Ends a poll whose result is durable: emits its events, and plans the next poll.
-pub fn committed(
-    engine: &mut Engine,
-    now: DateTime<Utc>,
-    feed: FeedKey,
-    counters: Counters,
-    news: News,
-) {
-    engine.set_counters(feed, counters);
+pub fn committed(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, news: News) {
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     if let Some(before) = engine.polls.get_mut(&feed).and_then(|poll| poll.uncounted.take()) {
         subscription.state = before;
@@ -387,7 +380,7 @@ mod tests {
         crate::engine::store_results::register_work(&mut engine, &mut effects);
         let id = *engine.pending.keys().next().unwrap();
         let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
-        let stored = Stored { id, subject: JobSubject::Records, result };
+        let stored = Stored { id, subject: JobSubject::Records, counters: Vec::new(), result };
         stored_or_failed(&mut engine, NOW, stored);
         commit_failed(&mut engine, NOW, FEED, "the disk is full", true);
         assert_eq!(is_asked(&engine), ("https://a.example/", true));

@@ -277,7 +277,8 @@ mod tests {
             "the loop does not spin meanwhile"
         );
         let (id, subject) = (JobId(1_000), JobSubject::Records);
-        let stored = Stored { id, subject, result: Ok(Answer::RecordsSaved) };
+        let (counters, result) = (Vec::new(), Ok(Answer::RecordsSaved));
+        let stored = Stored { id, subject, counters, result };
         let output = update(&mut engine, now, Input::Stored(Box::new(stored)));
         assert_eq!(asks(&output.effects), 1);
     }

@@ -101,6 +101,18 @@ impl Store {
         bytes.map_or(Ok(Counters::default()), |bytes| codec::decode(&bytes).map_err(damaged))
     }
 
+    /// Adds the counters of a feed to a batch, and to what is reported of the job in progress.
+    pub(super) fn put_counters(
+        &mut self,
+        batch: &mut Batch,
+        feed: FeedKey,
+        counters: Counters,
+    ) -> Result<(), StoreError> {
+        batch.insert(feed_bytes(feed), codec::encode(&counters)?);
+        self.counted.insert(feed, counters);
+        Ok(())
+    }
+
     /// Reads the index rows of a feed from the table, without the cache.
     pub(super) fn read_rows(&self, feed: FeedKey) -> Result<Vec<IndexRow>, StoreError> {
         rows_in(&self.tables.index, feed)

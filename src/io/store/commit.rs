@@ -297,7 +297,7 @@ impl Store {
                 .extend(self.inside_batch(feed, &entries)?.map(|batch| (TableName::Facts, batch)));
             let (meta, bodies) = self.entry_batches(feed, entries)?;
             let mut counters = Batch::default();
-            counters.insert(key, codec::encode(&merged.counters)?);
+            self.put_counters(&mut counters, feed, merged.counters)?;
             // Write the rows last, because the indexer reads at the same time and must not find a row whose texts are missing.
             batches.extend([
                 (TableName::Meta, meta),

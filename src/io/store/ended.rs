@@ -8,7 +8,7 @@ use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::store_work::{Marked, UnreadLimit};
+use crate::engine::store_work::UnreadLimit;
 use crate::io::codec;
 use crate::io::store::error::StoreError;
 use crate::io::store::handle::Store;
@@ -36,7 +36,7 @@ impl Store {
         &mut self,
         limits: &[UnreadLimit],
         now: DateTime<Utc>,
-    ) -> Result<(Marked, u32), StoreError> {
+    ) -> Result<(Vec<EntryKey>, u32), StoreError> {
         let before = self.ended_entries()?;
         let mut noted = before.clone();
         let labels = self.filters.list.iter().filter(|filter| filter.action.label().is_some());
@@ -69,11 +69,11 @@ impl Store {
             // Write this record first: an entry counts as ended only if its flag is set too.
             self.put(TableName::Facts, ENDED_KEY, codec::encode(&noted)?)?;
         }
-        let mut marked = self.mark(&over, Flag::Ended, true)?;
+        let ended = self.mark(&over, Flag::Ended, true)?;
         if !sent.is_empty() {
-            marked.counters.extend(self.mark(&sent, Flag::Opened, true)?.counters);
+            self.mark(&sent, Flag::Opened, true)?;
         }
-        Ok((marked, u32::try_from(count).unwrap_or(u32::MAX)))
+        Ok((ended, u32::try_from(count).unwrap_or(u32::MAX)))
     }
 
     /// Returns the entries of a feed that have been unread for longer than its limit, and notes since when the others have been
@@ -115,7 +115,10 @@ impl Store {
     }
 
     /// Marks one entry from the history of a feed as unread: the oldest that was not opened. Its time begins now.
-    pub(in crate::io::store) fn drip(&mut self, feed: FeedKey) -> Result<Marked, StoreError> {
+    pub(in crate::io::store) fn drip(
+        &mut self,
+        feed: FeedKey,
+    ) -> Result<Vec<EntryKey>, StoreError> {
         let is_old = |flags: Flags| {
             flags.is_from_history() && !flags.was_opened() && flags.is_live() && flags.is_shown()
         };

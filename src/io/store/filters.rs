@@ -12,7 +12,7 @@ use super::handle::{
 use super::reading::texts::frequency_in;
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::LaterStep;
-use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork, Filtered};
+use crate::engine::entries::filter_work::{FilterChanges, FilterCount, FilterWork};
 use crate::engine::feeds::subscription::SubscriptionRecord;
 use crate::io::{clock, codec};
 use backissue_core::feed::FeedDocument;
@@ -182,14 +182,13 @@ impl Store {
     }
 
     /// Applies a filter to stored entries, or undoes or redoes that, and replaces the list of filters if `list` is given.
-    /// Everything is written together with the undo `step`, or nothing is. Returns what changed, and the new counters of the
-    /// affected feeds.
+    /// Everything is written together with the undo `step`, or nothing is. Returns what changed.
     pub fn filter_entries(
         &mut self,
         work: &FilterWork,
         list: Option<&[EntryFilter]>,
         step: Option<LaterStep>,
-    ) -> Result<Filtered, StoreError> {
+    ) -> Result<FilterChanges, StoreError> {
         let hits = self.filters.hits_of(work.filter()).map(|key| key.feed);
         let mut touched: BTreeSet<FeedKey> = hits.collect();
         let former = self.filters.list.clone();
@@ -213,7 +212,7 @@ impl Store {
         list: Option<&[EntryFilter]>,
         step: Option<LaterStep>,
         touched: &mut BTreeSet<FeedKey>,
-    ) -> Result<Filtered, StoreError> {
+    ) -> Result<FilterChanges, StoreError> {
         let filter = work.filter();
         let before: BTreeSet<EntryKey> = self.filters.hits_of(filter).collect();
         let (after, wanted) = match work {
@@ -237,7 +236,6 @@ impl Store {
             after: after.iter().copied().collect(),
         };
         touched.extend(after.iter().chain(wanted.keys()).map(|key| key.feed));
-        let mut counters = Vec::new();
         let [mut index, mut sums, mut hit, mut facts] = [(); 4].map(|()| Batch::default());
         for &feed in &*touched {
             let mut sum = self.counters_of(feed)?;
@@ -250,14 +248,13 @@ impl Store {
                 }
             }
             self.add_rows(&mut index, feed, wanted.range(all.clone()).map(|(key, _)| key.seq))?;
-            sums.insert(feed_bytes(feed), codec::encode(&sum)?);
+            self.put_counters(&mut sums, feed, sum)?;
             let seqs: BTreeSet<u32> = after.range(all).map(|key| key.seq).collect();
             if seqs.is_empty() {
                 hit.remove(numbered_key(feed, filter));
             } else {
                 hit.insert(numbered_key(feed, filter), codec::encode_compressed(&seqs)?);
             }
-            counters.push((feed, sum));
         }
         if let Some(list) = list {
             facts.insert(FILTERS_KEY, codec::encode(&list)?);
@@ -276,7 +273,7 @@ impl Store {
         for key in after {
             self.filters.hits.entry((filter, key.feed)).or_default().insert(key.seq);
         }
-        Ok(Filtered { changes, counters })
+        Ok(changes)
     }
 
     /// Returns the new marks of the entries whose marks change when the filter matches exactly the entries `after` and its action

@@ -9,7 +9,6 @@ use backissue_core::history::{
     Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST,
 };
 
-use super::super::codec;
 use super::error::StoreError;
 use super::handle::{Store, feed_bytes};
 use super::open::LAST_FEED_KEY;
@@ -102,14 +101,13 @@ impl Store {
     /// it was so in either feed. Other entries are added unchanged. Fetched pages and reading positions are copied if `into` has
     /// none for the entry. Entries of another reader that `from` still waits for are added to those of `into`. Repeating the merge
     /// changes nothing.
-    pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<Counters, StoreError> {
+    pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<(), StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
         for batch in numbered.chunks(BATCH) {
             self.absorb_batch(from, into, batch)?;
         }
-        self.hand_elsewhere(from, into)?;
-        self.counters_of(into)
+        self.hand_elsewhere(from, into)
     }
 
     fn absorb_batch(
@@ -189,7 +187,7 @@ impl Store {
         let index = self.index_batch(into, seqs.iter().copied())?;
         let (meta, bodies) = self.entry_batches(into, added)?;
         let mut sums = Batch::default();
-        sums.insert(feed_bytes(into), codec::encode(&counters)?);
+        self.put_counters(&mut sums, into, counters)?;
         self.db.commit(&[
             (TableName::Counters, &sums),
             (TableName::Meta, &meta),

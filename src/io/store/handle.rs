@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use backissue_core::filters::{Action, EntryFilter, PreparedFilters};
-use backissue_core::history::{EntryKey, FeedKey, IndexRow};
+use backissue_core::history::{Counters, EntryKey, FeedKey, IndexRow};
 use backissue_core::search::{FoldedEntries, LinksInside, NameTest};
 use backissue_core::words::frequency::Frequency;
 use tempfile::TempDir;
@@ -63,6 +63,8 @@ pub struct Store {
     pub(super) list_number: u64,
     /// Changes of polls that are written together.
     pub(super) group: WriteGroup,
+    /// Counters that the job in progress changes.
+    pub(super) counted: BTreeMap<FeedKey, Counters>,
     pub(super) data: PathBuf,
     /// Temporary folder of sled's files while the data folder cannot be written.
     pub(super) elsewhere: Option<TempDir>,

@@ -16,7 +16,7 @@ use super::handle::{Store, feed_bytes, number_of, numbered_key};
 use crate::engine::feeds::subscription::FeedState;
 use crate::engine::poll::poll_log::{POLL_LOG_LINES, PollLogEntry};
 use crate::engine::poll::poll_stage::PollTimes;
-use crate::engine::store_work::{Marked, Showing};
+use crate::engine::store_work::Showing;
 use crate::io::store::pack::{Batch, TableName};
 
 /// Returns the key of an archive: its feed and its canonical address.
@@ -80,7 +80,7 @@ impl Store {
         feed: FeedKey,
         mut entries: Vec<u32>,
         showing: Showing,
-    ) -> Result<Marked, StoreError> {
+    ) -> Result<Vec<EntryKey>, StoreError> {
         let counters = self.counters_of(feed)?;
         let withdrawn = showing != Showing::Again;
         if withdrawn {
@@ -108,8 +108,7 @@ impl Store {
             self.rows.remove(&feed);
             return Err(error);
         }
-        let changed = seqs.into_iter().map(|seq| EntryKey { feed, seq }).collect();
-        Ok(Marked { changed, counters: vec![(feed, change.counters)] })
+        Ok(seqs.into_iter().map(|seq| EntryKey { feed, seq }).collect())
     }
 }
 

@@ -18,7 +18,6 @@ use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::LaterStep;
 use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::other_reader_marks::{Elsewhere, ElsewhereNoted};
-use crate::engine::store_work::Marked;
 use crate::io::codec;
 use crate::io::store::commit::CommitParts;
 use crate::io::store::error::StoreError;
@@ -26,13 +25,13 @@ use crate::io::store::handle::{NewHits, Store, feed_bytes};
 use crate::io::store::pack::{Batch, TableName};
 
 impl Store {
-    /// Sets a mark on entries. Returns the changed ones, and the counters of their feeds afterwards.
+    /// Sets a mark on entries. Returns the changed ones.
     pub fn mark(
         &mut self,
         keys: &[EntryKey],
         flag: Flag,
         value: bool,
-    ) -> Result<Marked, StoreError> {
+    ) -> Result<Vec<EntryKey>, StoreError> {
         self.mark_with_step(keys, flag, value, None)
     }
 
@@ -43,7 +42,7 @@ impl Store {
         flag: Flag,
         value: bool,
         step: Option<&LaterStep>,
-    ) -> Result<Marked, StoreError> {
+    ) -> Result<Vec<EntryKey>, StoreError> {
         let mut by_feed: BTreeMap<FeedKey, Vec<u32>> = BTreeMap::new();
         for key in keys {
             by_feed.entry(key.feed).or_default().push(key.seq);
@@ -70,8 +69,8 @@ impl Store {
         flag: Flag,
         value: bool,
         step: Option<&LaterStep>,
-    ) -> Result<Marked, StoreError> {
-        let mut marked = Marked::default();
+    ) -> Result<Vec<EntryKey>, StoreError> {
+        let mut marked = Vec::new();
         let (mut index, mut sums) = (Batch::default(), Batch::default());
         for (feed, seqs) in by_feed {
             let mut counters = self.counters_of(feed)?;
@@ -90,12 +89,11 @@ impl Store {
                 continue;
             }
             self.add_rows(&mut index, feed, changed.iter().copied())?;
-            sums.insert(feed_bytes(feed), codec::encode(&counters)?);
-            marked.counters.push((feed, counters));
-            marked.changed.extend(changed.into_iter().map(|seq| EntryKey { feed, seq }));
+            self.put_counters(&mut sums, feed, counters)?;
+            marked.extend(changed.into_iter().map(|seq| EntryKey { feed, seq }));
         }
-        if let Some(step) = step.filter(|_| !marked.changed.is_empty()) {
-            let keys = marked.changed.clone();
+        if let Some(step) = step.filter(|_| !marked.is_empty()) {
+            let keys = marked.clone();
             self.write_beside(step, vec![Step::Marked(MarkChange { flag, value, keys })])?;
         }
         self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])?;
@@ -110,7 +108,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let index = self.index_batch(feed, seqs.iter().copied())?;
         let mut sums = Batch::default();
-        sums.insert(feed_bytes(feed), codec::encode(&counters)?);
+        self.put_counters(&mut sums, feed, counters)?;
         self.db.commit(&[(TableName::Index, &index), (TableName::Counters, &sums)])
     }
 }
@@ -181,8 +179,7 @@ impl Store {
             self.write_beside(step, result.steps(feed, &self.filters.list))?;
         }
         let parts = CommitParts::of_import(hits, elsewhere_batch(feed, &seen)?);
-        let written = self.write(feed, merged, parts)?;
-        result.counters = written.counters;
+        self.write(feed, merged, parts)?;
         Ok(result)
     }
 

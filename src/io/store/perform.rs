@@ -9,6 +9,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::upkeep::recovery::note_seen;
 use super::upkeep::repair::StoreProblem;
+use crate::engine::change::MarkChange;
 use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::LaterStep;
 use crate::engine::entries::rows::{ListQuery, MarkedEntries, RowKey, Scope, Show};
@@ -22,11 +23,14 @@ impl Store {
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
         let StoreWork { id, job, beside, .. } = work;
         let subject = job.subject();
+        self.counted.clear();
         let room = self.check_room(&job);
         let done = room.and_then(|()| self.guarded(|store| do_with_steps(store, job, beside)));
         self.db.beside = None;
         let result = done.map_err(|error| StoreFailure::from(&error)).transpose()?;
-        Some(Stored { id, subject, result })
+        let counted = std::mem::take(&mut self.counted);
+        let counters = if result.is_ok() { counted.into_iter().collect() } else { Vec::new() };
+        Some(Stored { id, subject, counters, result })
     }
 
     /// If a job marks a list, replaces the list by its present entries, because another list may be open when the job is
@@ -79,21 +83,20 @@ fn do_job(
             let merged = store.commit(&commit)?;
             Some(Answer::Committed {
                 feed: commit.feed,
-                counters: merged.counters,
                 new: merged.new,
                 edited: merged.edited,
                 withdrawn: merged.withdrawn,
             })
         }
         Job::EndUnread(limits, now) => {
-            let (marked, this_week) = store.end_unread(&limits, now)?;
-            Some(Answer::UnreadEnded { marked, this_week })
+            let (ended, this_week) = store.end_unread(&limits, now)?;
+            Some(Answer::UnreadEnded { ended, this_week })
         }
         Job::Drip(feed) => Some(Answer::Dripped(feed, store.drip(feed)?)),
         Job::SaveTry(feed, at) => unanswered(store.save_try(feed, at))?,
         Job::KeepHistory(commit) => {
-            let Merged { counters, new, edited, .. } = store.keep_history(&commit)?;
-            Some(Answer::HistoryKept { feed: commit.feed, counters, new, edited })
+            let Merged { new, edited, .. } = store.keep_history(&commit)?;
+            Some(Answer::HistoryKept { feed: commit.feed, new, edited })
         }
         Job::ReadNodes(feed) => Some(Answer::Nodes(feed, Box::new(store.nodes(feed)?))),
         Job::Restore { feed, entries, showing } => {
@@ -107,9 +110,9 @@ fn do_job(
         Job::Absorb { from, into, records } => {
             // Merging again changes nothing. If the records cannot be written, both feeds therefore stay as the screen shows
             // them.
-            let counters = store.absorb(from, into)?;
+            store.absorb(from, into)?;
             store.save_records(&records)?;
-            Some(Answer::Absorbed { into, counters })
+            Some(Answer::Absorbed(into))
         }
         Job::Mark { entries, flag, value } => {
             let (keys, whole_list) = match entries {
@@ -118,8 +121,8 @@ fn do_job(
                 MarkedEntries::ListNumber(list, part) => (store.listed(list, part)?, true),
                 MarkedEntries::Unread(feeds) => (store.unread_of(feeds)?, true),
             };
-            let marked = store.mark_with_step(&keys, flag, value, step.as_ref())?;
-            Some(Answer::Marked { flag, value, whole_list, step, marked })
+            let keys = store.mark_with_step(&keys, flag, value, step.as_ref())?;
+            Some(Answer::Marked { mark: MarkChange { flag, value, keys }, whole_list, step })
         }
         Job::ReadRows(wanted) => Some(Answer::Rows(store.rows_wanted(&wanted)?)),
         Job::ReadEntry(key) => {
@@ -277,7 +280,6 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::change::MarkChange;
     use crate::engine::change::value::ChangeId;
     use crate::engine::entries::filter_work::FilterChanges;
     use crate::io::store::perform::*;

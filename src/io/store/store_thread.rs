@@ -302,7 +302,8 @@ impl<'a> Working<'a> {
         for place in grouped {
             if let Some(Unsynced::Work { id, subject, answer }) = self.done.get_mut(place) {
                 let result = Err((&error).into());
-                *answer = Some(Stored { id: *id, subject: *subject, result });
+                let (id, subject, counters) = (*id, *subject, Vec::new());
+                *answer = Some(Stored { id, subject, counters, result });
             }
         }
     }
@@ -370,7 +371,8 @@ impl<'a> Working<'a> {
             let answer = match (unsynced, synced) {
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
                 (Unsynced::Work { id, subject, .. }, Err(error)) => {
-                    Some(Stored { id, subject, result: Err(error.into()) })
+                    let (counters, result) = (Vec::new(), Err(error.into()));
+                    Some(Stored { id, subject, counters, result })
                 }
                 (Unsynced::Waiting(waiting), synced) => {
                     waiting(synced.as_ref().map_or_else(|error| Err(error.again()), |()| Ok(())));

@@ -332,7 +332,7 @@ impl Store {
         let (new, edited) = (merged.new, edited.edited);
         let changed = changed.into_iter();
         let changed = changed.map(|((flag, value), keys)| MarkChange { flag, value, keys });
-        Ok((FeedSynced { new, edited, marked, counters: merged.counters }, changed.collect()))
+        Ok((FeedSynced { new, edited, marked }, changed.collect()))
     }
 
     /// Counts the entries of feeds whose marks were changed here and not yet confirmed by the server.

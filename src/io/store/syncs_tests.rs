@@ -36,6 +36,12 @@ fn flags(store: &mut Store) -> Vec<(bool, bool)> {
     rows.iter().map(|row| (row.flags.is_read(), row.flags.is_starred())).collect()
 }
 
+/// The numbers of unread and starred entries.
+fn sums(store: &Store) -> (u32, u32) {
+    let counters = store.counters_of(FEED).unwrap();
+    (counters.unread, counters.starred)
+}
+
 fn changed(store: &mut Store) -> Vec<ItemId> {
     let (_, marks) = store.synced(FEED).unwrap();
     marks.into_iter().filter(|(_, it)| it.changed() != Marks::default()).map(|it| it.0).collect()
@@ -47,7 +53,7 @@ fn entries_and_marks_of_a_server_are_written_once() {
     let mut store = Store::open(folder.path()).unwrap();
     let first = sync(&[1, 2, 3], &[(1, UNREAD), (2, READ_THERE), (3, STARRED_THERE)]);
     let (done, _) = store.sync_feed(&first).unwrap();
-    assert_eq!((done.new, done.marked, done.counters.unread, done.counters.starred), (3, 0, 2, 1));
+    assert_eq!((done.new, done.marked, sums(&store)), (3, 0, (2, 1)));
     assert_eq!(flags(&mut store), [(false, false), (true, false), (false, true)]);
     let again = (FeedSynced { new: 0, ..done }, Vec::new());
     assert_eq!(store.sync_feed(&first).unwrap(), again, "it arrives again");
@@ -55,7 +61,7 @@ fn entries_and_marks_of_a_server_are_written_once() {
     store.mark(&[EntryKey { feed: FEED, seq: 0 }], Flag::Read, true).unwrap();
     let later = sync(&[], &[(1, UNREAD), (2, UNREAD), (3, READ_THERE)]);
     let (done, marks) = store.sync_feed(&later).unwrap();
-    assert_eq!((done.marked, done.counters.unread, done.counters.starred), (2, 1, 0));
+    assert_eq!((done.marked, sums(&store)), (2, (1, 0)));
     let mark =
         |flag, value, seq| MarkChange { flag, value, keys: vec![EntryKey { feed: FEED, seq }] };
     let expected =

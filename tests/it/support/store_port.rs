@@ -137,18 +137,19 @@ pub fn filters_written() -> Input {
 /// The report that some other write failed, of which no one waits for an answer.
 pub fn other_write_failed(why: &str) -> Input {
     let (id, subject) = (JobId(1_000_000), JobSubject::Keeping);
-    Input::Stored(Box::new(Stored { id, subject, result: Err(why.into()) }))
+    Input::Stored(Box::new(Stored { id, subject, counters: Vec::new(), result: Err(why.into()) }))
 }
 
 fn answered(answer: Answer) -> Input {
-    let subject = JobSubject::Display;
-    Input::Stored(Box::new(Stored { id: JobId::default(), subject, result: Ok(answer) }))
+    let (id, subject) = (JobId::default(), JobSubject::Display);
+    Input::Stored(Box::new(Stored { id, subject, counters: Vec::new(), result: Ok(answer) }))
 }
 
 /// The failure of work because the disk is full.
 pub fn refused(work: &StoreWork) -> Input {
     let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
-    Input::Stored(Box::new(Stored { id: work.id, subject: work.job.subject(), result }))
+    let (id, subject) = (work.id, work.job.subject());
+    Input::Stored(Box::new(Stored { id, subject, counters: Vec::new(), result }))
 }
 
 /// Whether work reads what the search index finds.
@@ -186,7 +187,7 @@ pub fn is_written_at_once(work: &StoreWork) -> bool {
 /// The entries that a report says were marked, with the mark and its value.
 pub fn marked(stored: &Stored) -> Option<(&[EntryKey], Flag, bool)> {
     match &stored.result {
-        Ok(Answer::Marked { flag, value, marked, .. }) => Some((&marked.changed, *flag, *value)),
+        Ok(Answer::Marked { mark, .. }) => Some((&mark.keys, mark.flag, mark.value)),
         _ => None,
     }
 }
@@ -225,15 +226,16 @@ impl BareStore {
                 Answer::RecordsSaved
             }
             Job::Commit(commit) => {
-                let (feed, counters) = (commit.feed, Counters::default());
+                let feed = commit.feed;
                 self.states.insert(feed, commit.state);
                 self.records.extend(commit.record.map(|record| (feed, record)));
                 let (new, edited, withdrawn) = (0, 0, Vec::new());
-                Answer::Committed { feed, counters, new, edited, withdrawn }
+                Answer::Committed { feed, new, edited, withdrawn }
             }
             _ => return None,
         };
-        Some(Input::Stored(Box::new(Stored { id, subject, result: Ok(answer) })))
+        let (counters, result) = (Vec::new(), Ok(answer));
+        Some(Input::Stored(Box::new(Stored { id, subject, counters, result })))
     }
 }
 
@@ -285,7 +287,7 @@ impl Task {
     /// Does the work with a store that has no thread.
     pub fn perform(self, store: &mut Store) -> Result<Done, StoreFailure> {
         let done = store.perform(self.numbered(1, None));
-        done.map_or(Ok(Done(Answer::RecordsSaved)), |stored| stored.result.map(Done))
+        done.map_or(Ok(Done { counters: Vec::new(), answer: Answer::RecordsSaved }), Done::of)
     }
 
     /// Hands the work to a store's thread, under a number, with the undo step that is written beside it.
@@ -302,21 +304,29 @@ impl Task {
 /// The report about the task with this number, if this is it.
 pub fn report_on(input: Input, number: u64) -> Option<Result<Done, StoreFailure>> {
     match input {
-        Input::Stored(stored) if stored.id == JobId(number) => Some(stored.result.map(Done)),
+        Input::Stored(stored) if stored.id == JobId(number) => Some(Done::of(*stored)),
         _ => None,
     }
 }
 
 /// What a store reports about a task that it did.
 #[derive(Debug)]
-pub struct Done(Answer);
+pub struct Done {
+    counters: Vec<(FeedKey, Counters)>,
+    answer: Answer,
+}
 
 impl Done {
+    fn of(stored: Stored) -> Result<Self, StoreFailure> {
+        let Stored { counters, result, .. } = stored;
+        result.map(|answer| Self { counters, answer })
+    }
+
     /// The feed and its counters after a poll.
     #[track_caller]
     pub fn poll(self) -> (FeedKey, Counters) {
-        match self.0 {
-            Answer::Committed { feed, counters, .. } => (feed, counters),
+        match (self.counters.as_slice(), self.answer) {
+            ([counters], Answer::Committed { .. }) => *counters,
             other => panic!("{other:?}"),
         }
     }
@@ -324,7 +334,7 @@ impl Done {
     /// The entry that was read.
     #[track_caller]
     pub fn entry(self) -> LoadedEntry {
-        match self.0 {
+        match self.answer {
             Answer::Entry(entry) => *entry,
             other => panic!("{other:?}"),
         }
