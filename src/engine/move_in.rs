@@ -102,9 +102,8 @@ fn unsubscribed(entries: &[ElsewhereEntry]) -> ElsewhereNoted {
     ElsewhereNoted { read, starred, ..ElsewhereNoted::default() }
 }
 
-/// Handles the answer of the store: the marks that entries got become part of the undo step of the import. Returns `true` if the
-/// user already asked to undo it.
-pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) -> bool {
+/// Handles the answer of the store: the marks that entries got become part of the undo step of the import.
+pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) {
     engine.elsewhere.add(noted);
     for part in noted.steps(feed, &engine.filters.list) {
         engine.undo.join(part);
@@ -113,7 +112,7 @@ pub fn noted(engine: &mut Engine, feed: FeedKey, noted: &ElsewhereNoted) -> bool
     if !noted.labelled.is_empty() {
         engine.tell(Event::FiltersChanged);
     }
-    engine.undo.step_is_known()
+    engine.undo.step_is_known();
 }
 
 /// Numbers of things that were found and of those that would be taken.
@@ -292,7 +291,7 @@ mod tests {
             };
             assert!(later.joins && later.id == id, "{later:?}");
             let changes = FilterChanges { after: vec![key], ..FilterChanges::none(number) };
-            let answer = Answer::Filtered(Box::new(changes));
+            let answer = Answer::Filtered(Box::new(changes), Some(later.id));
             let (subject, result) = (JobSubject::Filter(number), Ok(answer));
             let stored = Stored { id: *job, subject, counters: Vec::new(), result };
             let after = jobs(&mut engine, Input::Stored(Box::new(stored)));

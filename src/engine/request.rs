@@ -499,18 +499,24 @@ pub enum Effect {
 impl Effect {
     /// Returns the effect for a store job.
     pub fn store(job: Job) -> Self {
-        Self::Store(Box::new(StoreWork { id: JobId::default(), job, change: None, beside: None }))
+        Self::Store(Box::new(StoreWork {
+            id: JobId::default(),
+            job,
+            change: None,
+            beside: None,
+            failures: 0,
+        }))
     }
 
     /// Returns the effect for a job that writes a change.
     pub fn store_change(job: Job, change: PendingChange) -> Self {
         let (id, change) = (JobId::default(), Some(change));
-        Self::Store(Box::new(StoreWork { id, job, change, beside: None }))
+        Self::Store(Box::new(StoreWork { id, job, change, beside: None, failures: 0 }))
     }
 
     /// Returns the effect for a job that writes undo steps, too.
     pub fn store_beside(job: Job, beside: Beside) -> Self {
         let (id, beside) = (JobId::default(), Some(beside));
-        Self::Store(Box::new(StoreWork { id, job, change: None, beside }))
+        Self::Store(Box::new(StoreWork { id, job, change: None, beside, failures: 0 }))
     }
 }

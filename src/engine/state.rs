@@ -5,8 +5,9 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
-use backissue_core::history::{Counters, EntryKey, FeedKey};
+use backissue_core::history::{Counters, EntryKey, FeedKey, HistoryRecord};
 use backissue_core::publish::is_language;
 use backissue_core::schedule::Timetable;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -138,6 +139,8 @@ pub struct Engine {
     pub(super) pending: BTreeMap<JobId, PendingChange>,
     /// Store jobs that are pending writes, with the feeds that each of them changes.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
+    /// The histories that pending store jobs write.
+    pub(super) histories: BTreeMap<JobId, Arc<HistoryRecord>>,
     /// Events of feeds that are emitted when all writes of the feed have ended.
     pub(super) untold: Vec<(FeedKey, Event)>,
     /// Number of events at the beginning of `untold` that were already checked and must wait for a write.
@@ -254,10 +257,14 @@ impl Engine {
 
     /// Sets the counters of a feed or of a removed feed, because a removed feed may be restored.
     pub fn set_counters(&mut self, feed: FeedKey, counters: Counters) {
-        let known = self.feeds.get_mut(&feed).or_else(|| self.ended.get_mut(&feed));
-        if let Some(subscription) = known {
+        if let Some(subscription) = self.subscription_mut(feed) {
             subscription.counters = counters;
         }
+    }
+
+    /// Returns a subscription, or a removed one that may be restored.
+    pub(super) fn subscription_mut(&mut self, feed: FeedKey) -> Option<&mut Subscription> {
+        self.feeds.get_mut(&feed).or_else(|| self.ended.get_mut(&feed))
     }
 
     /// Returns the numbers of the entries that were added last to a feed; none if it is not subscribed to.
@@ -422,7 +429,7 @@ mod commands_under_way_tests {
                 ..SubscriptionRecord::default()
             },
             state: Box::default(),
-            history: std::sync::Arc::default(),
+            history: Arc::default(),
             counters: Counters::default(),
         });
         let mut settings = Settings::default();

@@ -1,6 +1,7 @@
 //! Handles the results of store jobs: successes and failures.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -30,6 +31,12 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
         {
             engine.last_job = engine.last_job.saturating_add(1);
             work.id = JobId(engine.last_job);
+            if let Some(feed) = work.job.subject().history() {
+                work.failures = engine.subscription_mut(feed).map_or(0, |feed| feed.failures);
+            }
+            if let Some(history) = work.job.history() {
+                engine.histories.insert(work.id, Arc::clone(history));
+            }
             let awaited: BTreeSet<FeedKey> = work.job.traits().awaited.collect();
             if !awaited.is_empty() {
                 engine.writes.insert(work.id, awaited);
@@ -95,6 +102,16 @@ pub(super) fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: 
     for &(feed, counters) in &stored.counters {
         engine.set_counters(feed, counters);
     }
+    if let Some(feed) = stored.subject.history() {
+        let written = engine.histories.remove(&stored.id);
+        if let Some(subscription) = engine.subscription_mut(feed) {
+            if stored.result.is_err() {
+                subscription.failures = subscription.failures.saturating_add(1);
+            } else if let Some(written) = written {
+                subscription.stored_history = written;
+            }
+        }
+    }
     match stored.result {
         Ok(answer) => {
             leave_out_marked_before(engine, stored.id, &answer);
@@ -128,7 +145,10 @@ pub(super) fn failed(
         engine.failed_writes = (engine.failed_writes.0.wrapping_add(1), why.clone());
     }
     match subject {
-        JobSubject::Poll(feed) => polling::commit_failed(engine, now, feed, &why, no_room),
+        JobSubject::Poll(feed) => {
+            walks::not_kept(engine, feed);
+            polling::commit_failed(engine, now, feed, &why, no_room);
+        }
         JobSubject::History(feed) => walks::not_kept(engine, feed),
         JobSubject::Records => {
             engine.unsaved = engine.unsaved.saturating_sub(1);
@@ -188,10 +208,13 @@ const fn is_written(answer: &Answer) -> bool {
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of answer")]
 fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
     match answer {
-        Answer::Committed { feed, new, edited, withdrawn } => {
+        Answer::Committed { feed, new, edited, withdrawn, moves } => {
             let gone = u32::try_from(withdrawn.len()).unwrap_or(u32::MAX);
             let news = News { new, edited, withdrawn: gone };
-            committed(engine, now, feed, news, withdrawn);
+            if moves && let Some(subscription) = engine.feeds.get_mut(&feed) {
+                subscription.change_both(|history| history.moves = true);
+            }
+            committed(engine, now, feed, news, &withdrawn);
             history_requests::tell_changes(engine, feed);
         }
         Answer::HistoryKept { feed, new, edited } => {
@@ -211,23 +234,19 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
         Answer::RecordsSaved => engine.unsaved = engine.unsaved.saturating_sub(1),
         Answer::Marked { mark, whole_list, step } => {
             // Marks of single entries were shown when they were set, and may have been changed again since.
-            let undo_waits = whole_list && marks::list_marked(engine, mark, step);
-            engine.tell(Event::CountersChanged);
-            if undo_waits {
-                undo::undo_wanted(engine, now);
+            if whole_list {
+                marks::list_marked(engine, mark, step);
             }
+            engine.tell(Event::CountersChanged);
         }
         Answer::UnreadEnded { ended, this_week } => {
             unread_limits::ended(engine, ended, this_week);
         }
         Answer::Dripped(feed, entries) => unread_limits::dripped(engine, feed, entries),
         Answer::ElsewhereNoted(feed, counts) => {
-            let undo_waits = move_in::noted(engine, feed, &counts);
+            move_in::noted(engine, feed, &counts);
             if !counts.labelled.is_empty() {
                 engine.store(Job::CountFilters);
-            }
-            if undo_waits {
-                undo::undo_wanted(engine, now);
             }
         }
         Answer::Synced(feed, synced, marks) => {
@@ -252,11 +271,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
             engine.tell(Event::FiltersChanged);
             entry_filters::saved(engine);
         }
-        Answer::Filtered(filtered) => {
-            if entry_filters::filtered(engine, *filtered) {
-                undo::undo_wanted(engine, now);
-            }
-        }
+        Answer::Filtered(changes, step) => entry_filters::filtered(engine, *changes, step),
         Answer::FiltersCounted(counts) => engine.filters.counts = counts,
         // These answers are handled by the screen or the command that sent the job.
         Answer::SearchesSaved
@@ -274,7 +289,7 @@ fn committed(
     now: DateTime<Utc>,
     feed: FeedKey,
     news: News,
-    withdrawn: Vec<u32>,
+    withdrawn: &[u32],
 ) {
     let first = engine.polls.get(&feed).is_some_and(Poll::is_first);
     notifications::note_new_entries(engine, now, feed, news, first);
@@ -294,6 +309,7 @@ fn updated(engine: &mut Engine, feed: FeedKey, entries: bool, poll: bool) {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::backfill::brought;
     use crate::engine::change::MarkChange;
     use crate::engine::feeds::setting_row::Chosen;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
@@ -379,6 +395,43 @@ mod tests {
         assert_eq!(marks(fail(&mut engine, first)), 0, "the second shows the star");
         assert_eq!(marks(fail(&mut engine, second)), 1);
         assert!(engine.pending.is_empty());
+    }
+
+    #[test]
+    fn a_failed_write_restores_the_stored_history() {
+        let feed = FeedKey(1);
+        let steps = |engine: &Engine| engine.feeds[&feed].history.run.documents;
+        for failing in [JobSubject::History(feed), JobSubject::Poll(feed)] {
+            let mut engine = engine();
+            engine.feeds.insert(feed, Subscription::new(feed, SubscriptionRecord::default()));
+            let write = |documents, engine: &mut Engine| {
+                let subscription = engine.feeds.get_mut(&feed).unwrap();
+                Arc::make_mut(&mut subscription.history).run.documents = documents;
+                brought::write_record(engine, feed);
+                let mut effects = std::mem::take(&mut engine.effects);
+                register_work(engine, &mut effects);
+                match effects.pop() {
+                    Some(Effect::Store(work)) => work,
+                    other => panic!("{other:?}"),
+                }
+            };
+            let end = |engine: &mut Engine, work: &crate::engine::store_work::StoreWork, result| {
+                let stored = Stored { id: work.id, subject: failing, counters: Vec::new(), result };
+                update(engine, NOW, Input::Stored(Box::new(stored)));
+            };
+            let kept = Answer::HistoryKept { feed, new: 0, edited: 0 };
+            let first = write(1, &mut engine);
+            end(&mut engine, &first, Ok(kept));
+            let both = [write(2, &mut engine), write(3, &mut engine)];
+            // The walk that made these changes is dropped before the failure arrives.
+            manual_poll::stop(&mut engine, NOW, vec![feed]);
+            for work in &both {
+                assert_eq!(work.failures, 0);
+                end(&mut engine, work, Err("the disk is full".into()));
+                assert_eq!(steps(&engine), 1, "{failing:?}");
+            }
+            assert_eq!(write(4, &mut engine).failures, 2, "the store does not refuse the next one");
+        }
     }
 
     #[test]

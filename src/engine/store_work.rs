@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::change::undo_stack::StepChanges;
-use super::change::value::{LaterStep, SavedSearch};
+use super::change::value::{ChangeId, LaterStep, SavedSearch};
 use super::change::{MarkChange, PendingChange};
 use super::downloads::record::{AttachedWanted, Download};
 use super::entries::account_state::{FeedSync, FeedSynced};
@@ -23,7 +23,7 @@ use super::other_reader_marks::{Elsewhere, ElsewhereNoted};
 use super::poll::poll_log::PollLogEntry;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::timeline::MonthCounts;
-use backissue_core::history::{Counters, EntryKey, FeedKey, Flag, Nodes};
+use backissue_core::history::{Counters, EntryKey, FeedKey, Flag, HistoryRecord, Nodes};
 use backissue_core::schedule::learning::{LearnedRecord, Publications};
 use backissue_core::search::Matching;
 use chrono_tz::Tz;
@@ -43,6 +43,9 @@ pub struct StoreWork {
     pub change: Option<PendingChange>,
     /// Undo steps that are written in the same frame as the job: all of it is durable, or nothing.
     pub beside: Option<Beside>,
+    /// Number of failed writes of the feed's history that the engine knew of. If there was another one, the history in this job
+    /// contains what could not be written, and the store refuses the job.
+    pub failures: u32,
 }
 
 /// Undo steps that are written together with a job.
@@ -219,6 +222,8 @@ pub enum Answer {
         edited: u32,
         /// Numbers of the entries that the publisher withdrew.
         withdrawn: Vec<u32>,
+        /// `true` if the feed is known to have changed the ids and addresses of entries.
+        moves: bool,
     },
     /// The changes that an archive, a page or a user's action made to a feed's history are durable.
     HistoryKept {
@@ -285,8 +290,8 @@ pub enum Answer {
     Synced(FeedKey, FeedSynced, Vec<MarkChange>),
     /// The filters are durable.
     FiltersSaved,
-    /// The changes that a filter made to entries are durable.
-    Filtered(Box<FilterChanges>),
+    /// The changes that a filter made to entries are durable, with the id of the undo step that was written with them.
+    Filtered(Box<FilterChanges>, Option<ChangeId>),
     /// Counts of the entries that each filter matches, by the number of the filter.
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
@@ -344,7 +349,7 @@ impl Answer {
 }
 
 /// Reason that a job failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreFailure {
     /// Error message.
     pub text: String,
@@ -382,6 +387,24 @@ pub struct UnreadLimit {
 }
 
 impl JobSubject {
+    /// Returns the feed whose history the job writes or reads.
+    pub const fn history(self) -> Option<FeedKey> {
+        match self {
+            Self::Poll(feed) | Self::History(feed) => Some(feed),
+            Self::Records
+            | Self::Rows(_)
+            | Self::Entry(_)
+            | Self::Publications(_)
+            | Self::NewEntries
+            | Self::Attached
+            | Self::ListMark
+            | Self::Filter(_)
+            | Self::Change
+            | Self::Keeping
+            | Self::Display => None,
+        }
+    }
+
     /// Checks whether data is lost if a job with this subject fails.
     pub const fn is_kept(self) -> bool {
         let is_write =
@@ -427,6 +450,14 @@ impl<'a> JobTraits<'a> {
 }
 
 impl Job {
+    /// Returns the history that the job writes.
+    pub const fn history(&self) -> Option<&Arc<HistoryRecord>> {
+        if let Self::KeepHistory(commit) = self {
+            return Some(&commit.record);
+        }
+        if let Self::Commit(commit) = self { commit.history.as_ref() } else { None }
+    }
+
     /// Returns the feed of the entry whose page the job saves, which has more words to find then.
     pub const fn paged_feed(&self) -> Option<FeedKey> {
         if let Self::SaveFullText(key, _) = self { Some(key.feed) } else { None }

@@ -50,6 +50,7 @@ pub fn update(engine: &mut Engine, now: DateTime<Utc>, input: Input) -> Output {
     // A mark changes none of the numbers over all feeds before it is written.
     let is_mark = matches!(input, Input::Request(Request::Mark(_)));
     happened(engine, now, input);
+    undo::undo_wanted(engine, now);
     learn::start_waiting(engine);
     progress::start_waiting(engine, now);
     let mut effects = std::mem::take(&mut engine.effects);

@@ -93,42 +93,24 @@ pub fn set_gap(
     state: GapState,
     step: Option<ChangeId>,
 ) {
-    let Some(before) = replace_state(engine, feed, gap, state) else { return };
+    if replace_state(engine, feed, gap, state).is_none() {
+        return;
+    }
     engine.tell(Event::ListsChanged);
     if let Some(commit) = brought::commit_of_record(engine, feed) {
-        change::write(engine, Change::Gap(commit, gap, before), step);
+        change::write(engine, Change::Gap(commit), step);
     }
 }
 
-/// Sets the state of a gap, and returns the state before if it was another one.
-fn replace_state(
-    engine: &mut Engine,
-    feed: FeedKey,
-    gap: GapKey,
-    state: GapState,
-) -> Option<GapState> {
+/// Sets the state of a gap. Returns `None` if there is nothing to change.
+fn replace_state(engine: &mut Engine, feed: FeedKey, gap: GapKey, state: GapState) -> Option<()> {
     let subscription = engine.feeds.get_mut(&feed)?;
     let before = subscription.history.gaps.get(&gap)?.state;
     if before == state || (state == GapState::Open && before != GapState::Dismissed) {
         return None;
     }
     Arc::make_mut(&mut subscription.history).gaps.get_mut(&gap)?.state = state;
-    Some(before)
-}
-
-/// Shows a gap as it was before a change that could not be written. A later write contains the failed change: the record is written
-/// again then.
-pub fn put_back(
-    engine: &mut Engine,
-    feed: FeedKey,
-    (gap, before): (GapKey, GapState),
-    is_in_later: bool,
-) {
-    replace_state(engine, feed, gap, before);
-    engine.tell(Event::ListsChanged);
-    if is_in_later {
-        brought::write_record(engine, feed);
-    }
+    Some(())
 }
 
 /// Applies the user's choice of an external archive, or of no external archive, to the history of a feed. Cancels the feed's

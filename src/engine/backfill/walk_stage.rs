@@ -1,8 +1,6 @@
 //! A walk through a feed's archives: its stage, and the state to restore if a write fails; and the actions that the user can
 //! request on a feed's history, with their effect on the history record.
 
-use std::sync::Arc;
-
 use backissue_core::history::walk::archive_walk::ArchiveRequest;
 use backissue_core::history::{GapKey, GapKind, GoOn, HistoryRecord, Nodes, WalkPolicy};
 use serde::{Deserialize, Serialize};
@@ -37,8 +35,6 @@ pub struct Backfill {
     pub(super) paging: bool,
     /// `Some` while fetched entries are being written; `true` if they come from a page that another page follows.
     pub(super) merging: Option<bool>,
-    /// The history record before the changes that are being written; restored if the write fails.
-    pub(super) before: Option<Arc<HistoryRecord>>,
     /// `true` if the user requested the walk; the end of the walk is then reported.
     pub(in crate::engine) asked: bool,
 }
@@ -60,7 +56,6 @@ impl Backfill {
             fetch: None,
             paging: false,
             merging: None,
-            before: None,
         }
     }
 

@@ -111,7 +111,6 @@ pub fn nodes_loaded(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, mut 
     }
     if nodes.check_invariant(&subscription.history).is_err() {
         // The store lost records of archives, so fetch all archives again. The entries are kept.
-        backfill.before = Some(subscription.history.clone());
         Arc::make_mut(&mut subscription.history).reread(&mut nodes);
     }
     (backfill.nodes, backfill.stage) = (nodes, WalkStage::Ready);
@@ -141,7 +140,6 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     if backfill.stage != WalkStage::Ready {
         return;
     }
-    let before = (!backfill.actions.is_empty()).then(|| Arc::clone(&subscription.history));
     let record = Arc::make_mut(&mut subscription.history);
     let (page, refused) =
         walk_stage::grant(record, &mut backfill.nodes, &mut backfill.actions, &policy);
@@ -152,7 +150,6 @@ fn go_on(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     engine.events.extend(refused.map(Event::info));
     if backfill.nodes.are_touched() {
         // A poll may write the history record at any time, so write the changed archives before the next request.
-        backfill.before = backfill.before.take().or(before);
         backfill.actions.extend(page.map(|_| HistoryAction::Page));
         let job = write(feed, &subscription.history, backfill, None);
         return engine.store(job);
@@ -268,7 +265,6 @@ fn answered(
     else {
         return;
     };
-    backfill.before = Some(Arc::clone(&subscription.history));
     if backfill.copy.is_some() {
         return copy_answered(engine, now, feed, judged, (started, wire_bytes));
     }
@@ -376,7 +372,7 @@ pub fn kept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, new: u32) {
     if backfill.stage != WalkStage::Writing {
         return;
     }
-    (backfill.stage, backfill.before) = (WalkStage::Ready, None);
+    backfill.stage = WalkStage::Ready;
     if backfill.merging.is_some() {
         let (archives, recovered) = backfill.fetched;
         backfill.fetched = (archives.saturating_add(1), recovered.saturating_add(new));
@@ -408,12 +404,19 @@ pub fn kept(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey, new: u32) {
     go_on(engine, now, feed);
 }
 
-/// Ends a walk whose changes could not be written, and restores the earlier history record.
+/// Restores the history that the store has, because a later one could not be written, and ends the walk of the feed.
 pub fn not_kept(engine: &mut Engine, feed: FeedKey) {
-    let before = engine.backfills.remove(&feed).and_then(|backfill| backfill.before);
-    if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
-        subscription.history = before;
+    engine.backfills.remove(&feed);
+    engine.host_queue.drop_waiting(|purpose| *purpose == Purpose::Archive(feed));
+    let Some(subscription) = engine.subscription_mut(feed) else { return };
+    let shown =
+        std::mem::replace(&mut subscription.history, Arc::clone(&subscription.stored_history));
+    let is_listed = shown.gaps != subscription.history.gaps;
+    if subscription.history.asking.is_some() {
         Arc::make_mut(&mut subscription.history).asking = None;
+    }
+    if is_listed {
+        engine.tell(Event::ListsChanged);
     }
 }
 

@@ -61,8 +61,11 @@ pub fn undo_this(engine: &mut Engine, now: DateTime<Utc>, id: ChangeId) {
     engine.undo.origin = origin;
 }
 
-/// Undoes a change that the user asked to undo while it was under way. Its step is known now.
+/// Undoes a change that the user asked to undo while it was under way, if its step is known now.
 pub fn undo_wanted(engine: &mut Engine, now: DateTime<Utc>) {
+    if engine.undo.under_way > 0 {
+        return;
+    }
     let Some(origin) = engine.undo.wanted.take() else { return };
     if origin == Origin::User && questions::asks(engine, now, &Request::Undo) {
         return;
@@ -328,19 +331,8 @@ fn revert_one(engine: &mut Engine, now: DateTime<Utc>, failed: JobId, change: Ch
             revert_feeds(engine, now, failed, vec![(into, *changed)]);
             write_again(engine, failed, from);
         }
-        Change::Gap(commit, gap, before) => {
-            let feed = commit.feed;
-            for (change, _) in later(engine, failed) {
-                if let Change::Gap(other, known, state) = change
-                    && (other.feed, *known) == (feed, gap)
-                {
-                    *state = before;
-                    return;
-                }
-            }
-            let is_in_later = is_written_later(engine, failed, feed);
-            history_requests::put_back(engine, feed, (gap, before), is_in_later);
-        }
+        // The history is again the one that the store has.
+        Change::Gap(_) => {}
         Change::Filters(change) => {
             let (change, is_later) = hand_over(engine, failed, change, Change::filters);
             for id in change.revert(&mut engine.filters.list) {
@@ -461,6 +453,7 @@ mod tests {
     use chrono::{DateTime, Utc};
 
     use super::*;
+    use crate::engine::entries::rows::MarkedEntries;
     use crate::engine::feeds::addition::Subscribe;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
     use crate::engine::request::{Effect, Input, TroubleAnswer};
@@ -626,7 +619,7 @@ mod tests {
         let (mut engine, _) = engine();
         let gap = Gap::new(Edge::default(), Reason::Paged, NOW);
         let feed = engine.feeds.get_mut(&FEED).unwrap();
-        std::sync::Arc::make_mut(&mut feed.history).gaps.insert(GapKey(7), gap);
+        feed.change_both(|history| drop(history.gaps.insert(GapKey(7), gap.clone())));
         let subject = JobSubject::History(FEED);
         for fails in [true, true, false] {
             let all = jobs(&mut engine, Request::DismissGap(FEED, GapKey(7)));
@@ -639,9 +632,9 @@ mod tests {
         // Show the entries and hide them again before the store refuses the first of these two changes.
         let both = [Request::Undo, Request::Redo].map(|request| jobs(&mut engine, request)[0].0);
         end(&mut engine, both[0], subject, true);
-        assert!(!shown(&engine), "the second may still be written");
-        end(&mut engine, both[1], subject, true);
         assert!(!shown(&engine), "as it was written last");
+        end(&mut engine, both[1], subject, true);
+        assert!(!shown(&engine), "the store refuses the second, too");
     }
 
     #[test]
@@ -678,6 +671,28 @@ mod tests {
 
     fn can(engine: &Engine) -> (bool, bool) {
         (engine.undo.can_undo(), engine.undo.can_redo())
+    }
+
+    #[test]
+    fn an_undo_of_nothing_undoes_no_later_change() {
+        let nothing = || {
+            let mark = MarkChange { flag: Flag::Read, value: true, keys: Vec::new() };
+            Ok(Answer::Marked { mark, whole_list: true, step: None })
+        };
+        for result in [nothing(), Err("the disk is full".into())] {
+            let (mut engine, _) = engine();
+            let unread = MarkedEntries::Unread(vec![FEED]);
+            let [(id, _)] = jobs(&mut engine, Request::MarkAllRead(unread))[..] else { panic!() };
+            update(&mut engine, NOW, Input::Request(Request::Undo));
+            assert!(engine.undo.is_undo_wanted());
+            let stored = Stored { id, subject: JobSubject::ListMark, counters: vec![], result };
+            update(&mut engine, NOW, Input::Stored(Box::new(stored)));
+            assert!(!engine.undo.is_undo_wanted());
+            let keys = vec![EntryKey { feed: FEED, seq: 0 }];
+            let star = MarkChange { flag: Flag::Starred, value: true, keys };
+            assert_eq!(jobs(&mut engine, Request::Mark(star)).len(), 1, "it is not undone");
+            assert!(can(&engine).0);
+        }
     }
 
     #[test]

@@ -343,8 +343,16 @@ pub struct StepChanges {
 impl UndoStack {
     /// Records that a change under way failed, so that no step follows.
     pub const fn step_fails(&mut self) {
-        self.step_is_known();
+        self.step_is_missing();
         self.is_refused = true;
+    }
+
+    /// Records that a change under way changed nothing. An undo of it must not undo another change.
+    pub const fn step_is_missing(&mut self) {
+        self.step_is_known();
+        if self.under_way == 0 {
+            self.wanted = None;
+        }
     }
 
     /// Records the start of a change whose step is known only when the store reports the result.
@@ -352,10 +360,9 @@ impl UndoStack {
         self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// Records that the step of a change under way is known. Returns `true` if the user already asked to undo the change.
-    pub const fn step_is_known(&mut self) -> bool {
+    /// Records that the step of a change under way is known.
+    pub const fn step_is_known(&mut self) {
         self.under_way = self.under_way.saturating_sub(1);
-        self.wanted.is_some() && self.under_way == 0
     }
 
     /// Checks whether a change can be undone or is still under way.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use backissue_core::feed::IntervalRule;
 use backissue_core::filters::EntryFilter;
 use backissue_core::history::windows::Windows;
-use backissue_core::history::{Adaptor, EntryKey, FeedKey, Flag, GapKey, GapState, HistoryRecord};
+use backissue_core::history::{Adaptor, EntryKey, FeedKey, Flag, HistoryRecord};
 use backissue_core::schedule::{FeedStatus, Pace, PollFailure, Wait};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -55,8 +55,8 @@ pub enum Change {
         /// The remaining subscription, and the change of its tags.
         into: (FeedKey, Box<FeedChange>),
     },
-    /// A gap was hidden or shown again. Contains the history to write, the gap, and its state before the change.
-    Gap(Box<HistoryCommit>, GapKey, GapState),
+    /// A gap was hidden or shown again. Contains the history to write.
+    Gap(Box<HistoryCommit>),
     /// Filters were added, changed or removed.
     Filters(ListChange<EntryFilter>),
     /// Saved searches were added, changed or removed.

@@ -76,7 +76,7 @@ fn job(engine: &Engine, change: &Change) -> Job {
             let (from, into) = (*from, *into);
             Job::Absorb { from, into, records: records(&mut [from, into].into_iter()) }
         }
-        Change::Gap(commit, ..) => Job::KeepHistory(commit.clone()),
+        Change::Gap(commit) => Job::KeepHistory(commit.clone()),
         Change::Filters(_) => Job::SaveFilters(engine.filters.list.clone()),
         Change::Searches(_) => Job::SaveSearches(engine.saved_searches.clone()),
     }

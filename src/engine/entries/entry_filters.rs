@@ -110,7 +110,7 @@ fn apply(
     let job = Job::Filter { work: Box::new(work), list };
     let beside = step.map(Beside::Later);
     let id = JobId::default();
-    engine.carry_out(Effect::Store(Box::new(StoreWork { id, job, change, beside })));
+    engine.carry_out(Effect::Store(Box::new(StoreWork { id, job, change, beside, failures: 0 })));
 }
 
 /// Saves the filters of another reader and applies them to stored entries. Filters beyond the maximum are left out.
@@ -281,15 +281,15 @@ pub fn failed(engine: &mut Engine, filter: u32) -> Option<ChangeId> {
     saved
 }
 
-/// Handles the changes that a filter made to entries, and adds an undo step for a change by the user. Returns `true` if the user
-/// already asked to undo that change.
-pub fn filtered(engine: &mut Engine, changes: FilterChanges) -> bool {
+/// Handles the changes that a filter made to entries, and adds the undo `step` for a change by the user.
+pub fn filtered(engine: &mut Engine, changes: FilterChanges, step: Option<ChangeId>) {
     for &(key, flag, value) in &changes.flags {
         let mark = MarkChange { flag, value, keys: vec![key] };
         engine.tell(Event::MarksChanged(MarksChanged { mark, by: MarkedBy::Filter }));
     }
-    let place = engine.filters.pending.iter().position(|pending| pending.filter == changes.filter);
-    let mut undo_waits = false;
+    // A server may change the same label at the same time.
+    let is_it = |it: &Pending| it.filter == changes.filter && Some(it.step.id) == step;
+    let place = engine.filters.pending.iter().position(is_it);
     if let Some(place) = place {
         let pending = engine.filters.pending.remove(place);
         let text = words(engine, &pending, &changes);
@@ -300,13 +300,12 @@ pub fn filtered(engine: &mut Engine, changes: FilterChanges) -> bool {
             engine.say_undoable(text);
             engine.undo.push_stored(step, Some(pending.step));
         }
-        undo_waits = engine.undo.step_is_known();
+        engine.undo.step_is_known();
     }
     engine.tell(Event::CountersChanged);
     engine.tell(Event::FiltersChanged);
     engine.tell(Event::ListsChanged);
     engine.store(Job::CountFilters);
-    undo_waits
 }
 
 /// Describes what saving or removing a filter changed, for a notice.

@@ -3,8 +3,6 @@
 //! A complete feed withdraws entries that its document no longer contains. The user is notified and can restore them until the feed
 //! changes again (SPEC C.6).
 
-use std::sync::Arc;
-
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::{EntryKey, FeedKey, Flag};
@@ -44,18 +42,17 @@ pub fn show(engine: &mut Engine, mark: MarkChange, by: MarkedBy) {
     engine.tell(Event::MarksChanged(MarksChanged { mark, by }));
 }
 
-/// Shows a mark that was written on a whole list, and adds its undo step. Returns `true` if the user already asked to undo it.
-pub fn list_marked(engine: &mut Engine, mark: MarkChange, step: Option<LaterStep>) -> bool {
+/// Shows a mark that was written on a whole list, and adds its undo step.
+pub fn list_marked(engine: &mut Engine, mark: MarkChange, step: Option<LaterStep>) {
     show(engine, mark.clone(), MarkedBy::User);
     let text = words(mark.flag, mark.value, mark.keys.len());
-    let undo_waits = engine.undo.step_is_known();
     if mark.keys.is_empty() {
-        engine.say(text);
-        return false;
+        engine.undo.step_is_missing();
+        return engine.say(text);
     }
+    engine.undo.step_is_known();
     engine.say_undoable(text);
     engine.undo.push_stored(Step::Marked(mark), step);
-    undo_waits
 }
 
 /// Describes a mark that was set or cleared on `count` entries, for a notice.
@@ -76,13 +73,13 @@ pub(in crate::engine) fn words(flag: Flag, value: bool, count: usize) -> String 
 }
 
 /// Notifies the user that a complete document withdrew entries. There is no undo step, because the user did not make this change.
-pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: Vec<u32>) {
+pub fn withdrawn(engine: &mut Engine, feed: FeedKey, withdrawn: &[u32]) {
     let Some(subscription) = engine.feeds.get_mut(&feed).filter(|_| !withdrawn.is_empty()) else {
         return;
     };
     let title = subscription.record.shown_title();
     let text = format!("{title} withdrew {}", counted_words(withdrawn.len(), "entry", "entries"));
-    Arc::make_mut(&mut subscription.history).withdrawn = withdrawn;
+    subscription.change_both(|history| history.withdrawn = withdrawn.to_vec());
     engine.say(format!("{text}; ':restore-withdrawn' on the feed shows them again"));
 }
 

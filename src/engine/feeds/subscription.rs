@@ -38,6 +38,10 @@ pub struct Subscription {
     pub state: Box<FeedState>,
     /// State of the feed's history.
     pub history: Arc<HistoryRecord>,
+    /// The history that the store has. If a write of the history fails, it is the history again.
+    pub stored_history: Arc<HistoryRecord>,
+    /// Number of writes of the history that failed since the program started.
+    pub failures: u32,
     /// Counters of the feed's entries.
     pub counters: Counters,
     /// Time of the next poll and the reason for it. Derived from the other fields, never stored.
@@ -270,7 +274,8 @@ impl Subscription {
         let usual = if is_remote { GivenBy::Account } else { GivenBy::User };
         record.given_by.get_or_insert(usual);
         let told_gaps = missing_in(&history);
-        Self { state, history, counters, told_gaps, ..Self::new(key, record) }
+        let stored_history = Arc::clone(&history);
+        Self { state, history, stored_history, counters, told_gaps, ..Self::new(key, record) }
     }
 
     /// Creates a subscription that was never polled, without a plan.
@@ -287,10 +292,18 @@ impl Subscription {
             record,
             state: Box::default(),
             history: Arc::default(),
+            stored_history: Arc::default(),
+            failures: 0,
             counters: Counters::default(),
             plan: unplanned,
             told_gaps: BTreeMap::new(),
         }
+    }
+
+    /// Changes the history in the way in which the store changed the one that it wrote last.
+    pub fn change_both(&mut self, change: impl Fn(&mut HistoryRecord)) {
+        change(Arc::make_mut(&mut self.history));
+        change(Arc::make_mut(&mut self.stored_history));
     }
 
     /// Checks whether the publisher ended the feed (SPEC S1.13).

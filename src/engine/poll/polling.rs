@@ -301,12 +301,8 @@ pub fn commit_failed(
     if let Some(before) = before {
         // Keep the settings that the user changed during the poll, because they are written separately.
         let chosen = subscription.record.chosen();
-        let walking = engine.backfills.contains_key(&feed);
-        let FeedParts { state, record, history } = *before;
+        let FeedParts { state, record, .. } = *before;
         (subscription.state, subscription.record) = (state, record);
-        if !walking {
-            subscription.history = history;
-        }
         subscription.record.choose(chosen);
     }
     if no_room {

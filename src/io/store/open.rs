@@ -149,6 +149,7 @@ impl Store {
             elsewhere: None,
             measure_room,
             group: WriteGroup::default(),
+            failed: BTreeMap::new(),
             counted: BTreeMap::new(),
             shared_tables: SharedTables::default(),
             stay,

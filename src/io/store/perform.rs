@@ -14,23 +14,52 @@ use crate::engine::change::undo_stack::{SavedStep, Step, StepChanges};
 use crate::engine::change::value::LaterStep;
 use crate::engine::entries::rows::{ListQuery, MarkedEntries, RowKey, Scope, Show};
 use crate::engine::store_work::{
-    Answer, Beside, Job, StoreFailure, StoreWork, Stored, UnreadCounts,
+    Answer, Beside, Job, JobSubject, StoreFailure, StoreWork, Stored, UnreadCounts,
 };
 use crate::io::store::pack::{Batch, TableName};
 
 impl Store {
     /// Performs a job. Returns the answer, which contains the id of the job, or `None` if the job has no answer.
     pub fn perform(&mut self, work: StoreWork) -> Option<Stored> {
-        let StoreWork { id, job, beside, .. } = work;
+        let StoreWork { id, job, beside, failures, .. } = work;
         let subject = job.subject();
         self.counted.clear();
-        let room = self.check_room(&job);
-        let done = room.and_then(|()| self.guarded(|store| do_with_steps(store, job, beside)));
+        let result = match self.check_basis(subject, failures) {
+            Ok(()) => {
+                let room = self.check_room(&job);
+                let steps = |store: &mut Self| do_with_steps(store, job, beside);
+                room.and_then(|()| self.guarded(steps)).map_err(|error| StoreFailure::from(&error))
+            }
+            Err(why) => Err(why),
+        };
         self.db.beside = None;
-        let result = done.map_err(|error| StoreFailure::from(&error)).transpose()?;
+        if let Err(why) = &result {
+            self.note_failed(subject, why);
+        }
+        let result = result.transpose()?;
         let counted = std::mem::take(&mut self.counted);
         let counters = if result.is_ok() { counted.into_iter().collect() } else { Vec::new() };
         Some(Stored { id, subject, counters, result })
+    }
+
+    /// Returns the failure of an earlier write of the feed's history if the job was made before the engine knew of it.
+    fn check_basis(&mut self, subject: JobSubject, known: u32) -> Result<(), StoreFailure> {
+        let Some(feed) = subject.history() else { return Ok(()) };
+        if known > 0 {
+            // The store may have been opened since.
+            let failed = self.failed.entry(feed).or_default();
+            failed.0 = failed.0.max(known);
+        }
+        let later = self.failed.get(&feed).filter(|(count, _)| known < *count);
+        later.map_or(Ok(()), |(_, why)| Err(why.clone()))
+    }
+
+    /// Notes a failed write of a feed's history, so that later jobs with this history are refused.
+    pub fn note_failed(&mut self, subject: JobSubject, why: &StoreFailure) {
+        if let Some(feed) = subject.history() {
+            let failed = self.failed.entry(feed).or_default();
+            *failed = (failed.0.saturating_add(1), why.clone());
+        }
     }
 
     /// If a job marks a list, replaces the list by its present entries, because another list may be open when the job is
@@ -86,6 +115,7 @@ fn do_job(
                 new: merged.new,
                 edited: merged.edited,
                 withdrawn: merged.withdrawn,
+                moves: merged.moves,
             })
         }
         Job::EndUnread(limits, now) => {
@@ -165,7 +195,9 @@ fn do_job(
             Some(Answer::FiltersSaved)
         }
         Job::Filter { work, list } => {
-            Some(Answer::Filtered(Box::new(store.filter_entries(&work, list.as_deref(), step)?)))
+            let id = step.as_ref().map(|step| step.id);
+            let changes = store.filter_entries(&work, list.as_deref(), step)?;
+            Some(Answer::Filtered(Box::new(changes), id))
         }
         Job::NoteMended => {
             note_seen(&store.data);

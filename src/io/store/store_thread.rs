@@ -301,9 +301,7 @@ impl<'a> Working<'a> {
         let Err(error) = written else { return };
         for place in grouped {
             if let Some(Unsynced::Work { id, subject, answer }) = self.done.get_mut(place) {
-                let result = Err((&error).into());
-                let (id, subject, counters) = (*id, *subject, Vec::new());
-                *answer = Some(Stored { id, subject, counters, result });
+                *answer = Some(failed(&mut self.store, *id, *subject, &error));
             }
         }
     }
@@ -371,8 +369,7 @@ impl<'a> Working<'a> {
             let answer = match (unsynced, synced) {
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
                 (Unsynced::Work { id, subject, .. }, Err(error)) => {
-                    let (counters, result) = (Vec::new(), Err(error.into()));
-                    Some(Stored { id, subject, counters, result })
+                    Some(failed(&mut self.store, id, subject, error))
                 }
                 (Unsynced::Waiting(waiting), synced) => {
                     waiting(synced.as_ref().map_or_else(|error| Err(error.again()), |()| Ok(())));
@@ -409,6 +406,13 @@ impl<'a> Working<'a> {
     }
 }
 
+/// Returns the result of a job whose changes could not be written after it was done.
+fn failed(store: &mut Store, id: JobId, subject: JobSubject, error: &StoreError) -> Stored {
+    let why = error.into();
+    store.note_failed(subject, &why);
+    Stored { id, subject, counters: Vec::new(), result: Err(why) }
+}
+
 /// Drops requests for rows of lists that a newer list has replaced. While a search is typed, each key opens another list.
 fn drop_outdated_rows(waiting: &mut Vec<StoreMessage>) {
     let number = |handed: &StoreMessage| {
@@ -430,7 +434,7 @@ mod tests {
         let thread =
             StoreThread::start(Store::open(folder.path()).unwrap(), Answers::new(answers)).unwrap();
         let job = Job::SaveSearches(Vec::new());
-        thread.hand(StoreWork { id: JobId(1), job, change: None, beside: None });
+        thread.hand(StoreWork { id: JobId(1), job, change: None, beside: None, failures: 0 });
         let store = thread.stop().unwrap();
         let other = Store::open(folder.path());
         assert!(matches!(other, Err(StoreError::InUse { .. })), "{other:?}");

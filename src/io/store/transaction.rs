@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::engine::feeds::subscription::Commit;
-    use crate::engine::store_work::JobId;
+    use crate::engine::store_work::{JobId, JobSubject, StoreFailure};
     use backissue_core::feed::{Entry, FeedDocument};
     use backissue_core::history::EntryKey;
 
@@ -149,7 +149,7 @@ mod tests {
     const B: FeedKey = FeedKey(2);
 
     fn work(job: Job) -> StoreWork {
-        StoreWork { id: JobId(1), job, change: None, beside: None }
+        StoreWork { id: JobId(1), job, change: None, beside: None, failures: 0 }
     }
 
     fn tried(feed: FeedKey) -> StoreWork {
@@ -205,6 +205,29 @@ mod tests {
         }
         store.group.documents = usize::MAX;
         assert!(store.needs_group(&polled(B).job), "the number of texts in memory is limited");
+    }
+
+    #[test]
+    fn jobs_made_before_a_failure_was_known_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let full = StoreFailure { text: "the disk is full".into(), no_room: true };
+        store.note_failed(JobSubject::History(A), &full);
+        let after = |failures, feed| StoreWork { failures, ..polled(feed) };
+        for (work, is_done) in [
+            (after(0, A), false),
+            (after(1, A), false),
+            (after(2, B), true),
+            (after(3, A), true),
+            (after(2, A), false),
+        ] {
+            let result = store.perform(work).unwrap().result;
+            assert_eq!(result.is_ok(), is_done, "{result:?}");
+            assert!(is_done || result == Err(full.clone()));
+        }
+        // The engine knows of failures from before the store was opened.
+        let failures = |store: &Store| store.failed.get(&B).map(|(count, _)| *count);
+        assert_eq!(failures(&store), Some(2));
     }
 
     #[test]

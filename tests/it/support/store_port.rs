@@ -40,6 +40,8 @@ pub enum Kind {
     AppliesFilter,
     /// Writes the saved searches.
     WritesSearches,
+    /// Writes the history of a feed, apart from a poll.
+    WritesHistory,
     /// Reads rows of a list.
     ReadsRows,
     /// Reads an entry.
@@ -69,6 +71,7 @@ impl Kind {
             | (Self::WritesFilters, Job::SaveFilters(_) | Job::Filter { list: Some(_), .. })
             | (Self::AppliesFilter, Job::Filter { list: None, .. })
             | (Self::WritesSearches, Job::SaveSearches(_))
+            | (Self::WritesHistory, Job::KeepHistory(_))
             | (Self::ReadsRows, Job::ReadRows(_))
             | (Self::ReadsEntry, Job::ReadEntry(_))
             | (Self::ReadsRhythm, Job::ReadPublications(_))
@@ -146,8 +149,10 @@ fn answered(answer: Answer) -> Input {
 }
 
 /// The failure of work because the disk is full.
-pub fn refused(work: &StoreWork) -> Input {
-    let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
+pub fn refused(store: &mut Store, work: &StoreWork) -> Input {
+    let why = StoreFailure { text: "the disk is full".into(), no_room: true };
+    store.note_failed(work.job.subject(), &why);
+    let result = Err(why);
     let (id, subject) = (work.id, work.job.subject());
     Input::Stored(Box::new(Stored { id, subject, counters: Vec::new(), result }))
 }
@@ -230,7 +235,7 @@ impl BareStore {
                 self.states.insert(feed, commit.state);
                 self.records.extend(commit.record.map(|record| (feed, record)));
                 let (new, edited, withdrawn) = (0, 0, Vec::new());
-                Answer::Committed { feed, new, edited, withdrawn }
+                Answer::Committed { feed, new, edited, withdrawn, moves: false }
             }
             _ => return None,
         };
@@ -297,7 +302,9 @@ impl Task {
 
     fn numbered(self, number: u64, step: Option<LaterStep>) -> StoreWork {
         let beside = step.map(Beside::Later);
-        StoreWork { id: JobId(number), job: self.0, change: None, beside }
+        // No engine waits for failures here.
+        let failures = u32::MAX;
+        StoreWork { id: JobId(number), job: self.0, change: None, beside, failures }
     }
 }
 

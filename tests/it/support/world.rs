@@ -323,7 +323,7 @@ impl World {
     fn perform_work(&mut self, work: StoreWork) -> Option<Input> {
         if let Some(place) = self.failing.iter().position(|kind| kind.is(&work)) {
             self.failing.remove(place);
-            return Some(store_port::refused(&work));
+            return Some(store_port::refused(&mut self.store, &work));
         }
         if store_port::searches(&work) {
             self.bring_index_in_line();

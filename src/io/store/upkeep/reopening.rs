@@ -47,6 +47,7 @@ impl Store {
     pub(in crate::io::store) fn reopen(mut self) -> Result<(Self, Option<String>), StoreError> {
         let (order, gaps) = (std::mem::take(&mut self.order), std::mem::take(&mut self.gaps));
         let (list_number, measure_room) = (self.list_number, self.measure_room);
+        let failed = std::mem::take(&mut self.failed);
         let (search_index, shared) = (self.search_index.clone(), self.shared_tables.clone());
         // Keep the temporary folder of sled's files, which would otherwise be removed together with the closed store.
         let elsewhere = self.elsewhere.take();
@@ -59,7 +60,7 @@ impl Store {
         let (mut store, told) = opened?;
         (store.order, store.gaps, store.list_number) = (order, gaps, list_number);
         (store.measure_room, store.search_index) = (measure_room, search_index);
-        store.shared_tables = shared;
+        (store.shared_tables, store.failed) = (shared, failed);
         store.elsewhere = store.elsewhere.take().or(elsewhere);
         Ok((store, told))
     }
@@ -267,6 +268,7 @@ mod reading_copy_tests {
             job: Job::SaveSearches(Vec::new()),
             change: None,
             beside: None,
+            failures: 0,
         };
         let why = store.perform(write).unwrap().result.unwrap_err();
         assert!(why.no_room && why.text.contains("read-only"), "{why:?}");

@@ -8,6 +8,7 @@ use backissue_core::history::FeedKey;
 use chrono::TimeDelta;
 
 use super::{FEED, NOTES, archive, orchard, standing, subscribe};
+use crate::support::store_port::Kind;
 use crate::support::world::rss;
 
 #[test]
@@ -32,6 +33,54 @@ fn reread_archives_are_forgotten_before_the_poll_is_saved() {
     world.rest();
     assert_eq!(world.store.check(false).unwrap().findings, []);
     assert_eq!(world.asked().iter().filter(|url| url.ends_with("2026-02.atom")).count(), 2);
+}
+
+/// Each write of the history in turn fails, alone or with a poll that fails or is under way: it is never called complete while
+/// entries are missing, and becomes so in the end.
+#[test]
+fn a_history_is_not_called_complete_after_any_write_failed() {
+    let all = {
+        let mut world = orchard();
+        subscribe(&mut world, &format!("{NOTES}index.atom"));
+        world.rest();
+        (world.feed(1).counters.total, standing(&world))
+    };
+    assert!(all.1.starts_with("complete history"), "{all:?}");
+    for failing in 0..6 {
+        for with_poll in [None, Some(false), Some(true)] {
+            let mut world = orchard();
+            subscribe(&mut world, &format!("{NOTES}index.atom"));
+            let mut written = 0;
+            for _ in 0..40 {
+                if written == failing {
+                    world.failing.push(Kind::WritesHistory);
+                    if let Some(fails) = with_poll {
+                        world.failing.extend(fails.then_some(Kind::WritesPoll));
+                        let feeds = Some(vec![FEED]);
+                        let kind = PollKind::Forced;
+                        world.tell(Request::Poll(PollRequest { feeds, kind, archives: true }));
+                    }
+                }
+                written += 1;
+                world.wait(1);
+                let shown = (world.feed(1).counters.total, standing(&world));
+                let stored = world.reload();
+                let kept = stored.engine.feeds[&FEED].history.status().text();
+                for (total, words) in [(shown.0, shown.1), (shown.0, kept)] {
+                    let is_whole = !words.starts_with("complete") || total == all.0;
+                    assert!(is_whole, "{failing} {with_poll:?}: {total} entries, {words}");
+                }
+                if written > failing && world.app.engine.backfills.is_empty() {
+                    break;
+                }
+            }
+            world.failing.clear();
+            for _ in 0..30 {
+                world.pass(TimeDelta::hours(12));
+            }
+            assert_eq!((world.feed(1).counters.total, standing(&world)), all, "{failing}");
+        }
+    }
 }
 
 #[test]
