@@ -6,12 +6,13 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backfill::{history_requests, walks};
-use super::change::{Change, PendingChange, undo};
+use super::change::{Change, ChangeId, PendingChange, undo};
 use super::downloads::actions;
 use super::entries::ahead_work::AheadPart;
 use super::entries::{
     account_sync, entry_filters, marks, notifications, page_fetches, unread_limits,
 };
+use super::feeds::feed_moves;
 use super::move_in;
 use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, manual_poll, polling};
@@ -115,11 +116,11 @@ pub(super) fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: 
     match stored.result {
         Ok(answer) => {
             leave_out_marked_before(engine, stored.id, &answer);
-            engine.pending.remove(&stored.id);
+            let step = engine.pending.remove(&stored.id).and_then(|pending| pending.step);
             if is_written(&answer) {
                 engine.room_awaited = None;
             }
-            answered(engine, now, answer);
+            answered(engine, now, answer, step);
         }
         Err(ref why) => {
             let why = why.clone();
@@ -206,7 +207,7 @@ const fn is_written(answer: &Answer) -> bool {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of answer")]
-fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
+fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer, step: Option<ChangeId>) {
     match answer {
         Answer::Committed { feed, new, edited, withdrawn, moves } => {
             let gone = u32::try_from(withdrawn.len()).unwrap_or(u32::MAX);
@@ -227,8 +228,9 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
             marks::restored(engine, &entries, showing);
             updated(engine, feed, true, false);
         }
-        Answer::Absorbed(into) => {
+        Answer::Absorbed { from, into, changes } => {
             engine.unsaved = engine.unsaved.saturating_sub(1);
+            feed_moves::merged(engine, (from, into), *changes, step);
             updated(engine, into, true, false);
         }
         Answer::RecordsSaved => engine.unsaved = engine.unsaved.saturating_sub(1),
@@ -271,7 +273,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, answer: Answer) {
             engine.tell(Event::FiltersChanged);
             entry_filters::saved(engine);
         }
-        Answer::Filtered(changes, step) => entry_filters::filtered(engine, *changes, step),
+        Answer::Filtered(changes, written) => entry_filters::filtered(engine, *changes, written),
         Answer::FiltersCounted(counts) => engine.filters.counts = counts,
         // These answers are handled by the screen or the command that sent the job.
         Answer::SearchesSaved

@@ -247,8 +247,15 @@ pub enum Answer {
     Dripped(FeedKey, Vec<EntryKey>),
     /// Withdrawn entries of a feed are restored, or entries are withdrawn.
     Restored(FeedKey, Vec<EntryKey>, Showing),
-    /// The entries of another feed were moved to this one.
-    Absorbed(FeedKey),
+    /// The entries of a feed were moved to another one.
+    Absorbed {
+        /// The feed that is removed.
+        from: FeedKey,
+        /// The feed that remains.
+        into: FeedKey,
+        /// What changed in the feed that remains.
+        changes: Box<AbsorbedEntries>,
+    },
     /// The subscription records are durable.
     RecordsSaved,
     /// A mark that was set or cleared on entries is durable.
@@ -296,6 +303,19 @@ pub enum Answer {
     FiltersCounted(BTreeMap<u32, FilterCount>),
 }
 
+/// What a merge changes in the feed that remains.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AbsorbedEntries {
+    /// Entries that became read.
+    pub read: Vec<EntryKey>,
+    /// Entries that became starred.
+    pub starred: Vec<EntryKey>,
+    /// Numbers of the added entries.
+    pub added: Vec<u32>,
+    /// Filters that now match other entries, or that applied to the removed feed only.
+    pub filters: Vec<FilterChanges>,
+}
+
 /// Which unread entries to count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountsWanted {
@@ -327,6 +347,8 @@ pub enum Showing {
     HidesUnlisted,
     /// Hides entries that only a copy by another reader supplied.
     HidesCopies,
+    /// Hides entries that were added by a merge.
+    HidesAbsorbed,
 }
 
 impl Answer {
@@ -340,7 +362,7 @@ impl Answer {
         | Self::Restored(feed, ..)
         | Self::ElsewhereNoted(feed, _)
         | Self::Synced(feed, ..)
-        | Self::Absorbed(feed)) = self
+        | Self::Absorbed { into: feed, .. }) = self
         else {
             return None;
         };

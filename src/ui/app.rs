@@ -252,6 +252,11 @@ impl Ui {
         PaneLayout { lines, names, ..layout }
     }
 
+    /// Returns the entry whose text is open, or will be when it was read from the store.
+    pub fn read_entry(&self) -> Option<EntryKey> {
+        self.opening.or_else(|| self.reader.as_ref().map(|reader| reader.entry.key))
+    }
+
     /// Checks whether all entries of the open list belong to one feed, so that the rows need not show its name.
     pub fn is_list_of_one_feed(&self) -> bool {
         self.search.is_none() && matches!(self.feeds.selected_row(), Some(FeedsRow::Feed(..)))

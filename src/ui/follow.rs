@@ -16,6 +16,7 @@ use super::panes::{feeds_pane, load_rows, search_pane};
 use super::reader::{count_reading, full_text};
 use super::scroll_list::ScrollList;
 use super::settings::ScreenSettings;
+use super::state::feeds_pane::PlaceList;
 use super::state::layout::Pane;
 use super::state::overlay::{AskedQuestion, Asks, ListOf, OpenList, Overlay};
 use crate::engine::change::MarkChange;
@@ -140,12 +141,7 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
         }
         Event::Asked(request, question) => ask_first(cx.app, *request, &question),
         Event::FeedsChanged => feeds_pane::rebuild_rows(cx.app),
-        Event::FeedListChanged => {
-            forget_unsubscribed(cx.app);
-            feeds_pane::rebuild_rows(cx.app);
-            load_rows::open_list(cx);
-            search_pane::count_today(cx);
-        }
+        Event::FeedListChanged => show_feed_list(cx),
         Event::Indexed { missing } => search_pane::show_indexed(cx, missing),
         Event::PlansChanged => cx.app.ui.feeds.stale = true,
         Event::FeedSettingsChanged(_) => forget_sums(cx.app),
@@ -200,6 +196,20 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
         | Event::SubscriptionEnded(_) => {}
         Event::PictureDropped(url, why) => cx.app.ui.pictures.drop_wanted(url, why),
     }
+}
+
+/// Updates the subscriptions pane after subscriptions were added or removed. The open list stays open if it still exists.
+fn show_feed_list(cx: &mut Cx<'_>) {
+    forget_unsubscribed(cx.app);
+    let list = |app: &App| app.ui.feeds.selected_row().map(PlaceList::of);
+    let before = list(cx.app);
+    feeds_pane::rebuild_rows(cx.app);
+    if list(cx.app) == before {
+        refresh_open_list(cx);
+    } else {
+        load_rows::open_list(cx);
+    }
+    search_pane::count_today(cx);
 }
 
 /// Returns the key for the action that a notice suggests.

@@ -7,8 +7,9 @@ use chrono::{DateTime, Utc};
 
 use super::undo_stack::{KnownStep, Step, is_over, words_together};
 use crate::engine::entries::marks;
+use crate::engine::feeds::feed_moves;
 use crate::engine::feeds::unsubscribe::{RemovedThere, also_there, removed_there};
-use crate::engine::request::{Event, Question, Request};
+use crate::engine::request::{Event, Question, Request, TroubleAnswer};
 use crate::engine::state::Engine;
 use backissue_core::feed::text::counted_words;
 use backissue_core::history::FeedKey;
@@ -30,7 +31,7 @@ pub fn about(engine: &Engine, now: DateTime<Utc>, request: &Request) -> Option<Q
     if matches!(request, Request::Redo) {
         return about_step(engine, now, engine.undo.undone.back()?, "redo");
     }
-    let removed = removed_by(request);
+    let removed = removed_by(engine, request);
     let there = removed_there(engine, &removed);
     let is_needed = there.iter().any(RemovedThere::needs_answer);
     let text = format!(
@@ -67,6 +68,7 @@ fn about_step(
         Step::Readdressed { .. } => "a change of an address".to_owned(),
         Step::Withdrawn { .. } => "the withdrawal of entries".to_owned(),
         Step::Brought { .. } => "the fetch of older entries".to_owned(),
+        Step::Absorbed { .. } => "a merge".to_owned(),
         Step::Dismissed { .. } | Step::ShownAgain { .. } => "a change of a gap".to_owned(),
         Step::Searches { .. } => "a change of the saved searches".to_owned(),
         Step::Filters { .. } => "a change of the filters".to_owned(),
@@ -98,9 +100,12 @@ fn about_step(
 }
 
 /// Returns the subscriptions that a request removes directly, not through undo or redo.
-fn removed_by(request: &Request) -> Vec<FeedKey> {
+fn removed_by(engine: &Engine, request: &Request) -> Vec<FeedKey> {
     if let Request::Together(requests) = request {
-        return requests.iter().flat_map(removed_by).collect();
+        return requests.iter().flat_map(|request| removed_by(engine, request)).collect();
+    }
+    if let Request::Trouble(feed, TroubleAnswer::AcceptMove) = request {
+        return feed_moves::merged_into(engine, *feed).map(|_| *feed).into_iter().collect();
     }
     if let Request::Unsubscribe(feed) = request { vec![*feed] } else { Vec::new() }
 }

@@ -26,7 +26,7 @@ use crate::engine::feeds::{change_settings, feed_moves, unsubscribe};
 use crate::engine::request::{Event, MarkedBy, NoticeOffer, Request};
 use crate::engine::search_query;
 use crate::engine::state::Engine;
-use crate::engine::store_work::{Job, JobId};
+use crate::engine::store_work::{Job, JobId, Showing};
 
 /// Undoes the last change.
 pub fn undo(engine: &mut Engine, now: DateTime<Utc>) {
@@ -154,6 +154,11 @@ fn take_back(engine: &mut Engine, now: DateTime<Utc>, step: Step, done: &str) ->
         Step::Brought { feed, entries, again, of_copy } => {
             brought::show(engine, feed, &entries, again, of_copy);
             Some(Step::Brought { feed, entries, again: !again, of_copy })
+        }
+        Step::Absorbed { feed, entries, again } => {
+            let showing = if again { Showing::Again } else { Showing::HidesAbsorbed };
+            engine.store(Job::Restore { feed, entries: entries.clone(), showing });
+            Some(Step::Absorbed { feed, entries, again: !again })
         }
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));
@@ -327,6 +332,7 @@ fn revert_one(engine: &mut Engine, now: DateTime<Utc>, failed: JobId, change: Ch
             write_again(engine, failed, feed);
         }
         Change::Merged { from, into: (into, changed) } => {
+            engine.undo.step_is_missing();
             unsubscribe::put_back(engine, now, from, true);
             revert_feeds(engine, now, failed, vec![(into, *changed)]);
             write_again(engine, failed, from);

@@ -59,6 +59,15 @@ pub enum Step {
         /// `true` if a copy by another reader supplied them.
         of_copy: bool,
     },
+    /// A merge added entries of another feed.
+    Absorbed {
+        /// The feed.
+        feed: FeedKey,
+        /// Numbers of the entries.
+        entries: Vec<u32>,
+        /// `true` if undoing the step shows the entries again, `false` if it hides them.
+        again: bool,
+    },
     /// The user hid a gap.
     Dismissed {
         /// The feed.
@@ -203,7 +212,8 @@ impl Step {
             if let Self::Marked(mark) = step {
                 mark.keys.len()
             } else if let Self::Withdrawn { withdrawn: entries, .. }
-            | Self::Brought { entries, .. } = step
+            | Self::Brought { entries, .. }
+            | Self::Absorbed { entries, .. } = step
             {
                 entries.len()
             } else if let Self::Filters { changes, .. } = step {
@@ -486,6 +496,21 @@ impl UndoStack {
         } else {
             let stored = LaterStep { id, at, filters: Vec::new(), joins: true };
             self.push_stored(Step::Imported(vec![part]), Some(stored));
+        }
+    }
+
+    /// Adds parts that became known later to the step of a change.
+    pub fn extend(&mut self, change: Option<ChangeId>, parts: Vec<Step>) {
+        let known = self.steps.iter_mut().find(|known| Some(known.id) == change);
+        let Some(known) = known.filter(|_| !parts.is_empty()) else { return };
+        if let Step::Together(steps) = &mut known.step {
+            steps.extend(parts);
+        } else {
+            let first = std::mem::replace(&mut known.step, Step::Together(Vec::new()));
+            known.step = Step::Together(std::iter::once(first).chain(parts).collect());
+        }
+        if known.at.is_some() {
+            self.renewed.push(known.id);
         }
     }
 

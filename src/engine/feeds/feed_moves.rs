@@ -9,11 +9,12 @@ use super::addresses::{comparable, subscribed_as};
 use super::subscription::{
     FeedState, GivenBy, NamedBy, ProposedMove, Subscription, SubscriptionRecord,
 };
+use super::unsubscribe::{also_there, removed_there};
 use super::{change_settings, unsubscribe};
 use crate::engine::backfill::brought::write_record;
 use crate::engine::change::undo_stack::Step;
-use crate::engine::change::value::{ChangeId, Direction, FeedChange, FeedParts};
-use crate::engine::change::{self, Change};
+use crate::engine::change::value::{ChangeId, Direction, FeedChange, FeedParts, ListChange};
+use crate::engine::change::{self, Change, MarkChange};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
 use crate::engine::poll::fetch::Purpose;
@@ -21,10 +22,18 @@ use crate::engine::poll::poll_request::replace_address;
 use crate::engine::poll::{learn, manual_poll};
 use crate::engine::request::{Effect, Event};
 use crate::engine::state::Engine;
+use crate::engine::store_work::AbsorbedEntries;
 use backissue_core::accounts::subscriptions::Leaving;
 use backissue_core::feed::FeedDocument;
-use backissue_core::history::FeedKey;
+use backissue_core::filters::FilterScope;
+use backissue_core::history::{FeedKey, Flag};
 use backissue_core::schedule::FeedStatus;
+
+/// Returns the subscription into which a feed is merged if the user accepts its proposed move.
+pub fn merged_into(engine: &Engine, feed: FeedKey) -> Option<FeedKey> {
+    let proposed = engine.feeds.get(&feed)?.state.proposed.as_ref()?;
+    subscribed_as(engine, &proposed.to).filter(|&other| other != feed)
+}
 
 /// Accepts a proposed move: stores the new address and polls it, or merges the feed with the subscription that already has that
 /// address.
@@ -33,8 +42,7 @@ pub fn accept_move(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
     else {
         return;
     };
-    let into = subscribed_as(engine, &proposed.to).filter(|&other| other != feed);
-    if let Some(into) = into {
+    if let Some(into) = merged_into(engine, feed) {
         return merge(engine, now, feed, into);
     }
     change_address(engine, now, feed, |subscription| {
@@ -145,7 +153,9 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
     if engine.polls.contains_key(&from) || engine.polls.contains_key(&into) {
         return engine.say("one of the two feeds is being polled: try again in a moment");
     }
+    let there = also_there(&removed_there(engine, &[from]));
     let Some((mut given_up, walk)) = unsubscribe::leave(engine, from) else { return };
+    let mut steps = vec![Step::Unsubscribed(from)];
     (given_up.record.ended, given_up.record.leaving) = (Some(now), Leaving::Removed);
     let mut changed = FeedChange::default();
     if let Some(kept) = engine.feeds.get_mut(&into) {
@@ -153,19 +163,54 @@ fn merge(engine: &mut Engine, now: DateTime<Utc>, from: FeedKey, into: FeedKey) 
         let tags = given_up.record.tags.iter().filter(|tag| !before.record.tags.contains(tag));
         kept.record.tags.extend(tags.cloned());
         changed = FeedChange::since(&before, kept);
+        if kept.record.tags != before.record.tags {
+            steps.push(Step::changed(into, before.record.chosen(), kept.record.chosen()));
+        }
         let text = format!(
             "'{}' was merged into '{}'",
             given_up.record.shown_title(),
             kept.record.shown_title()
         );
-        engine.say_undoable(text);
+        let left = if there.is_empty() { "" } else { "; it is unsubscribed" };
+        engine.say_undoable(format!("{text}{left}{there}"));
     }
     engine.ended.insert(from, given_up);
     engine.tell_when_durable(from, Event::SubscriptionEnded(from));
-    let step = engine.undo.push(Step::Unsubscribed(from));
+    let step = engine.undo.push(Step::Together(steps));
+    // The store knows what changes in the other feed.
+    engine.undo.step_begins();
     engine.tell(Event::FeedsChanged);
     engine.effects.extend(walk.map(Effect::store));
     change::write(engine, Change::Merged { from, into: (into, Box::new(changed)) }, step);
+}
+
+/// Handles the answer of the store that two feeds were merged: filters for the removed feed apply to the other one, and the undo step
+/// gets what changed there.
+pub fn merged(
+    engine: &mut Engine,
+    (from, into): (FeedKey, FeedKey),
+    changes: AbsorbedEntries,
+    step: Option<ChangeId>,
+) {
+    let filters = engine.filters.list.clone();
+    for filter in &mut engine.filters.list {
+        if filter.scope == FilterScope::Feed(from) {
+            filter.scope = FilterScope::Feed(into);
+        }
+    }
+    let change = ListChange::new(filters.clone(), &engine.filters.list);
+    if !change.is_empty() {
+        change::write(engine, Change::Filters(change), None);
+    }
+    let AbsorbedEntries { read, starred, added, filters: hits } = changes;
+    let marks = [(Flag::Read, read), (Flag::Starred, starred)];
+    let marks = marks.into_iter().filter(|(_, keys)| !keys.is_empty());
+    let marks = marks.map(|(flag, keys)| Step::Marked(MarkChange { flag, value: true, keys }));
+    let added =
+        (!added.is_empty()).then_some(Step::Absorbed { feed: into, entries: added, again: false });
+    let hits = hits.into_iter().map(|changes| Step::of_filter(filters.clone(), changes));
+    engine.undo.extend(step, marks.chain(added).chain(hits).collect());
+    engine.undo.step_is_known();
 }
 
 /// Reverts a move of a feed: restores the former address and records that the user declined the newer address.

@@ -176,6 +176,25 @@ impl Store {
         Ok(())
     }
 
+    /// Returns the matches of the filters that a merge of this feed changes, as they are before and after it.
+    pub(super) fn hits_of_merge(&self, from: FeedKey) -> Vec<FilterChanges> {
+        let is_changed = |filter: &&EntryFilter| {
+            let is_scope = filter.scope == FilterScope::Feed(from);
+            is_scope || self.filters.hits.contains_key(&(filter.id, from))
+        };
+        let changed = self.filters.list.iter().filter(is_changed);
+        let known = changed.map(|filter| FilterChanges {
+            before: self.filters.hits_of(filter.id).collect(),
+            ..FilterChanges::none(filter.id)
+        });
+        known.collect()
+    }
+
+    /// Adds the present matches of a filter to a change of them.
+    pub(super) fn with_present_hits(&self, changes: FilterChanges) -> FilterChanges {
+        FilterChanges { after: self.filters.hits_of(changes.filter).collect(), ..changes }
+    }
+
     /// Removes the matches of a removed feed from memory.
     pub(super) fn forget_hits(&mut self, feed: FeedKey) {
         self.filters.hits.retain(|(_, of), _| *of != feed);

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::engine::store_work::AbsorbedEntries;
 use backissue_core::history::{
     Counters, EntryKey, FeedKey, Flag, Flags, IndexRow, MergedEntry, TEXT_LOST,
 };
@@ -100,14 +101,18 @@ impl Store {
     /// Merges the entries of `from` into `into`. An entry that both feeds have keeps the text in `into`, and is read or starred if
     /// it was so in either feed. Other entries are added unchanged. Fetched pages and reading positions are copied if `into` has
     /// none for the entry. Entries of another reader that `from` still waits for are added to those of `into`. Repeating the merge
-    /// changes nothing.
-    pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<(), StoreError> {
+    /// changes nothing. Returns what changed in `into`.
+    pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<AbsorbedEntries, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
+        let before = self.hits_of_merge(from);
+        let mut changes = AbsorbedEntries::default();
         for batch in numbered.chunks(BATCH) {
-            self.absorb_batch(from, into, batch)?;
+            self.absorb_batch(from, into, batch, &mut changes)?;
         }
-        self.hand_elsewhere(from, into)
+        changes.filters = before.into_iter().map(|known| self.with_present_hits(known)).collect();
+        self.hand_elsewhere(from, into)?;
+        Ok(changes)
     }
 
     fn absorb_batch(
@@ -115,6 +120,7 @@ impl Store {
         from: FeedKey,
         into: FeedKey,
         batch: &[(u32, IndexRow)],
+        absorbed: &mut AbsorbedEntries,
     ) -> Result<(), StoreError> {
         let keys: Vec<EntryKey> =
             batch.iter().map(|&(seq, _)| EntryKey { feed: from, seq }).collect();
@@ -130,6 +136,10 @@ impl Store {
             let candidates = known.get(&row.identity).map_or(&[][..], Vec::as_slice);
             if let Some(same) = candidates.iter().find(|other| other.kept.id == kept.id) {
                 let flags = either(same.row.flags, row.flags);
+                let key = EntryKey { feed: into, seq: same.seq };
+                let is_new = |is: fn(Flags) -> bool| is(flags) && !is(same.row.flags);
+                absorbed.read.extend(is_new(Flags::is_read).then_some(key));
+                absorbed.starred.extend(is_new(Flags::is_starred).then_some(key));
                 counters.shift(Some(same.row.flags), Some(flags));
                 changed.insert(same.seq, IndexRow { flags, ..same.row });
                 now_as.insert(seq, same.seq);
@@ -142,6 +152,7 @@ impl Store {
                 counters.shift(None, Some(row.flags));
                 added.insert(counters.next_seq, MergedEntry::new(row, kept, body));
                 now_as.insert(seq, counters.next_seq);
+                absorbed.added.push(counters.next_seq);
                 counters.next_seq = counters.next_seq.saturating_add(1);
             }
         }
@@ -199,7 +210,7 @@ impl Store {
 
 /// Joins the marks of an entry that two feeds have: it is read or starred if it was so in either of them.
 fn either(kept: Flags, handed: Flags) -> Flags {
-    let read = !kept.is_unread() || !handed.is_unread();
+    let read = kept.is_read() || handed.is_read();
     let starred = kept.is_starred() || handed.is_starred();
     kept.with(Flag::Read, read).with(Flag::Starred, starred)
 }

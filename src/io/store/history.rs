@@ -89,6 +89,7 @@ impl Store {
                 let entry = self.entry(EntryKey { feed, seq })?;
                 // In the meantime, the publisher's document may have supplied the entry.
                 let is_hidden = |kept: &KeptEntry| match showing {
+                    Showing::HidesAbsorbed => true,
                     Showing::HidesCopies => kept.is_of_copy(),
                     Showing::HidesUnlisted | Showing::Again => !kept.was_listed(),
                 };

@@ -140,9 +140,9 @@ fn do_job(
         Job::Absorb { from, into, records } => {
             // Merging again changes nothing. If the records cannot be written, both feeds therefore stay as the screen shows
             // them.
-            store.absorb(from, into)?;
+            let changes = store.absorb(from, into)?.into();
             store.save_records(&records)?;
-            Some(Answer::Absorbed(into))
+            Some(Answer::Absorbed { from, into, changes })
         }
         Job::Mark { entries, flag, value } => {
             let (keys, whole_list) = match entries {

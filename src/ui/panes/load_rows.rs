@@ -13,7 +13,7 @@ use super::entry_list::{Listing, WINDOW_ROWS, sight_rows};
 use crate::engine::backfill::history_requests;
 use crate::engine::change::value::SavedSearch;
 use crate::engine::entries::rows::{
-    JoinBy, ListQuery, RareTerms, RowOrder, RowsWanted, Scope, Show,
+    JoinBy, ListQuery, RareTerms, RowKey, RowOrder, RowsWanted, Scope, Show,
 };
 use crate::engine::search_query::resolve;
 use crate::engine::settings::Join;
@@ -71,6 +71,9 @@ pub fn refresh_list(cx: &mut Cx<'_>) {
     let around = cx.app.ui.list.selected_row().map(|row| row.key);
     // If the first row is selected in an unfocused list, new entries appear above it. Otherwise, the visible rows stay in place.
     let around = around.filter(|_| cx.app.ui.list.selected > 0 || cx.app.ui.focus != Pane::Feeds);
+    // A filter may hide the entry that the user reads. It keeps its row, because keys act on the selected row.
+    let read = around.and_then(RowKey::entry).filter(|key| cx.app.ui.read_entry() == Some(*key));
+    cx.app.ui.list.keep.extend(read);
     let query = build_query(cx.app, cx.now);
     let list = &mut cx.app.ui.list;
     list.waiting = true;

@@ -55,7 +55,7 @@ pub fn note_marks(app: &mut App, changed: &MarksChanged) {
         Flag::Read => Reading::Skipped,
         Flag::Opened | Flag::Hidden | Flag::FromHistory | Flag::Ended => return,
     };
-    let open = app.ui.opening.or_else(|| app.ui.reader.as_ref().map(|reader| reader.entry.key));
+    let open = app.ui.read_entry();
     let is_opened = open.is_some_and(|key| mark.keys.contains(&key));
     // When the open entry is marked as read, the same article in other feeds is marked as read too.
     if reading == Reading::Skipped && is_opened {

@@ -12,7 +12,7 @@ use super::lines::INSIDE_FIRST;
 use super::{full_text, reading_position};
 use crate::engine::entries::entry_view::LoadedEntry;
 use crate::engine::entries::rows::{
-    RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
+    Row, RowKey, RowOrder, RowsLoaded, RowsWanted, Seek, SeekTarget, Show,
 };
 use crate::engine::request::Request;
 use crate::engine::start_external::split_media_time;
@@ -134,9 +134,7 @@ pub fn read_on(cx: &mut Cx<'_>) {
 pub fn open_next_unread(cx: &mut Cx<'_>) {
     let list = &cx.app.ui.list;
     let selected = list.selected_row().and_then(|row| row.key.entry());
-    let open =
-        cx.app.ui.opening.or_else(|| cx.app.ui.reader.as_ref().map(|reader| reader.entry.key));
-    let is_open = selected.is_none() || selected == open;
+    let is_open = selected.is_none() || selected == cx.app.ui.read_entry();
     let from = if is_open { list.selected.saturating_add(1) } else { list.selected };
     seek_entry(cx, Seek { from, down: true, what: sought_kind(cx.app) });
 }
@@ -248,6 +246,9 @@ pub fn show_rows(cx: &mut Cx<'_>, loaded: RowsLoaded) {
     }
     let (found, is_seek) = (loaded.found, loaded.seek);
     cx.app.ui.list.take(loaded);
+    if !is_seek {
+        close_if_gone(cx.app);
+    }
     // An action that waits for the result of a seek is not triggered by rows from another request.
     let due = match cx.app.ui.then {
         Some(OnRowsLoaded::Open | OnRowsLoaded::OpenHere) => is_seek,
@@ -268,6 +269,17 @@ pub fn show_rows(cx: &mut Cx<'_>, loaded: RowsLoaded) {
             come_back::show_entry(cx, entry, is_open, pane);
         }
         (None, _) => {}
+    }
+}
+
+/// Closes the text that has the focus if the list no longer contains its entry, for example because its feed was removed: keys would
+/// act on another one.
+fn close_if_gone(app: &mut App) {
+    let is_read = |row: &Row| row.key.entry().is_none() || row.key.entry() == app.ui.read_entry();
+    let is_there = app.ui.list.selected_row().map_or(app.ui.list.total > 0, is_read);
+    if app.ui.focus == Pane::Reader && app.ui.read_entry().is_some() && !is_there {
+        (app.ui.reader, app.ui.opening) = (None, None);
+        app.ui.focus = Pane::Entries;
     }
 }
 

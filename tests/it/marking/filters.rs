@@ -5,6 +5,7 @@ use crate::support::world::{World, rss, start};
 use backissue::engine::request::{Effect, Input, Request};
 use backissue::ui::app::Cx;
 use backissue::ui::effect::ScreenEffect;
+use backissue::ui::state::layout::Pane;
 use backissue::ui::state::overlay::Overlay;
 use backissue::ui::update::update;
 use backissue_core::filters::{Action, EntryFilter};
@@ -295,4 +296,27 @@ fn unrelated_error_does_not_stop_a_filter() {
     let finds =
         |effect: &ScreenEffect| matches!(effect, ScreenEffect::Engine(Effect::FindFilterHits(_)));
     assert!(asked.iter().any(finds), "{asked:?}");
+}
+
+#[test]
+fn keys_act_on_the_text_that_is_read_when_its_row_is_lost() {
+    let mut world = world();
+    let title = |world: &World| world.app.ui.list.selected_row().unwrap().title.clone();
+    let read = |world: &World| world.app.ui.reader.as_ref()?.entry.kept.title.clone();
+    world.press("<enter>jj<enter>");
+    assert_eq!(read(&world).as_deref(), Some("Sponsored: wax"));
+    let query = "title:wax".to_owned();
+    let hide = EntryFilter { action: Action::Hide, query, ..EntryFilter::default() };
+    world.tell(Request::SaveFilter(Box::new(hide)));
+    world.rest();
+    assert_eq!((title(&world).as_str(), read(&world).is_some()), ("Sponsored: wax", true));
+    world.press("s");
+    assert!(world.app.ui.reader.as_ref().unwrap().entry.flags.is_starred());
+    // Another process removes the other feed, and then this one.
+    world.tell(Request::Unsubscribe(FeedKey(2)));
+    world.rest();
+    assert_eq!((title(&world).as_str(), read(&world).is_some()), ("Sponsored: wax", true));
+    world.tell(Request::Unsubscribe(FeedKey(1)));
+    world.rest();
+    assert_eq!((read(&world), world.app.ui.focus), (None, Pane::Entries));
 }

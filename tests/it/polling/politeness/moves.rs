@@ -3,7 +3,8 @@
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::request::{Request, TroubleAnswer};
-use backissue_core::history::FeedKey;
+use backissue_core::filters::{Action, EntryFilter, FilterScope};
+use backissue_core::history::{Counters, EntryKey, FeedKey};
 use chrono::TimeDelta;
 
 use crate::support::world::{Scripted, World, rss};
@@ -272,18 +273,56 @@ fn move_to_a_subscribed_feed_merges_the_marks() {
     world.press("jjjjjj<enter>s");
     assert_eq!(world.titles(), ["Wax", "Ladders"]);
     world.press("j<enter><esc><esc>");
+    let filter = |action, query: &str, feed| {
+        let (scope, query) = (FilterScope::Feed(FeedKey(feed)), query.to_owned());
+        Request::SaveFilter(Box::new(EntryFilter { action, scope, query, ..Default::default() }))
+    };
+    world.tell(filter(Action::Label("mine".into()), "wax", 1));
+    world.tell(filter(Action::Hide, "frost", 2));
+    world.rest();
     world.lead(A, 301, B);
     world.poll(FEED);
     assert_eq!((remedies(&world), world.app.engine.feeds.len()), (vec![Remedy::Merge], 2));
     world.pass(TimeDelta::minutes(3));
+    let before = marks_of(&mut world);
     attend(&mut world);
     world.press("<enter>");
     assert_eq!(world.app.engine.feeds.keys().map(|key| key.0).collect::<Vec<_>>(), [2]);
     let kept = world.feed(2);
-    assert_eq!((kept.counters.total, kept.counters.starred, kept.counters.unread), (3, 1, 2));
+    assert_eq!((kept.counters.total, kept.counters.starred, kept.counters.unread), (3, 1, 1));
     assert_eq!(kept.record.tags, ["news", "garden"]);
+    let merged = marks_of(&mut world);
+    for filter in &merged.2 {
+        assert_eq!(filter.scope, FilterScope::Feed(FeedKey(2)), "{filter:?}");
+    }
+    for _ in 0..2 {
+        world.press("u");
+        assert_eq!(marks_of(&mut world), before, "both feeds are as before");
+        world.press("<c-y>");
+        assert_eq!(marks_of(&mut world), merged);
+    }
     world.press("u");
-    assert_eq!(world.app.engine.feeds.len(), 2, "the unsubscribed feed is restored");
+    world.app = world.reload();
+    assert_eq!(marks_of(&mut world), before);
+}
+
+/// The entries of all feeds with their marks and filters, the tags of the feeds, and the filters.
+#[expect(clippy::type_complexity, reason = "it is only compared")]
+fn marks_of(
+    world: &mut World,
+) -> (Vec<(EntryKey, String, Vec<u32>)>, Vec<(Counters, Vec<String>)>, Vec<EntryFilter>) {
+    let feeds = world.app.engine.feeds.values();
+    let feeds = feeds.map(|feed| (feed.key, feed.counters, feed.record.tags.clone()));
+    let feeds: Vec<_> = feeds.collect();
+    let all = feeds.iter().flat_map(|(feed, counters, _)| {
+        (0..counters.next_seq).map(|seq| EntryKey { feed: *feed, seq })
+    });
+    let entries = world.store.entries(&all.collect::<Vec<_>>()).unwrap();
+    let shown = entries.into_iter().filter(|entry| entry.flags.is_live());
+    let shown = shown.map(|it| (it.key, format!("{:?}", it.flags), it.ruled));
+    let same = |counters: Counters| Counters { next_seq: 0, ..counters };
+    let feeds = feeds.into_iter().map(|(_, counters, tags)| (same(counters), tags)).collect();
+    (shown.collect(), feeds, world.app.engine.filters.list.clone())
 }
 
 /// Returns an Atom feed with this id, these extra head elements (`marks`), and these entries.
