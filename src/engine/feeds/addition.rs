@@ -90,6 +90,15 @@ impl Addition {
         }
     }
 
+    /// If a host asked for fewer requests, tries no more of its addresses, and tells that instead of an earlier failure.
+    pub(super) fn leave_refusing(&mut self, fetched: &Fetched, why: &str) {
+        let refused = fetched.result.as_ref().ok().filter(|answer| answer.status == 429);
+        if let Some(site) = refused.map(|answer| site_of(&answer.url)) {
+            self.to_try.retain(|url| site_of(url) != site);
+            self.first_trouble = Some(why.to_owned());
+        }
+    }
+
     /// Returns the document that named the address to subscribe to: a page, an archive, or the response that redirected to it.
     /// Returns `None` if the user typed the address.
     pub(super) fn named_by(

@@ -127,7 +127,7 @@ fn ask_again(engine: &mut Engine, addition: &mut Addition, asked: &str, fetched:
 
 /// Handles the response to a request for a subscription that is being added.
 pub fn fetched(engine: &mut Engine, now: DateTime<Utc>, id: u32, asked: &str, fetched: Fetched) {
-    rate_limits::note_limit(engine, now, asked, &fetched, None);
+    rate_limits::note_limit(engine, now, &fetched, None);
     answered(engine, now, id, asked, fetched);
 }
 
@@ -188,6 +188,7 @@ fn answered(engine: &mut Engine, now: DateTime<Utc>, id: u32, asked: &str, fetch
         }
         Found::Nothing(why) => {
             addition.note_plain(&asked, &fetched);
+            addition.leave_refusing(&fetched, &why);
             Err(Some(why))
         }
     };

@@ -307,7 +307,7 @@ pub fn note_network(
         }
         Sign::Unclear => {}
     }
-    note_limit(engine, now, url, fetched, polled);
+    note_limit(engine, now, fetched, polled);
     is_offline
 }
 
@@ -315,7 +315,6 @@ pub fn note_network(
 pub fn note_limit(
     engine: &mut Engine,
     now: DateTime<Utc>,
-    url: &str,
     fetched: &Fetched,
     polled: Option<FeedKey>,
 ) {
@@ -328,6 +327,8 @@ pub fn note_limit(
         wait.filter(|wait| wait.stated_by.limit_name().is_some())
     };
     let Some(mut wait) = wait else { return };
+    // After redirects, another host answered.
+    let url = answer.url.as_str();
     if answer.status >= 400 {
         wait = wait.after_refusal(last_wait(engine, url));
         // The polled feed's own response does not tell how many refusals came before.
@@ -455,6 +456,17 @@ mod tests {
         assert_eq!(waits, [true, true, false]);
         let until = left_alone_until(&engine, url, now());
         assert_eq!(until, now().checked_add_signed(TimeDelta::minutes(10)));
+    }
+
+    #[test]
+    fn a_429_after_a_redirect_delays_the_host_that_answered() {
+        let mut engine =
+            engine(&["https://a.example/1", "https://a.example/2", "https://b.example/"]);
+        let refused = too_many("https://b.example/target");
+        note_network(&mut engine, now(), "https://a.example/1", &refused, Some(FeedKey(1)));
+        let waits: Vec<bool> =
+            engine.feeds.values().map(|feed| feed.state.facts.host_wait.is_some()).collect();
+        assert_eq!(waits, [true, false, true]);
     }
 
     #[test]

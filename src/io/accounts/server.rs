@@ -12,6 +12,7 @@ use backissue_core::accounts::greader::{Dialect, bases};
 use backissue_core::accounts::miniflux::{self, MARKS_A_REQUEST};
 use backissue_core::accounts::secrets::Secrets;
 use backissue_core::feed::text::{NAME_MAX, one_line};
+use backissue_core::schedule::retry_after_seconds;
 use backissue_core::{InputFlaw, flaw};
 use tokio::runtime::Handle;
 use url::Url;
@@ -60,6 +61,11 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Returns the number of seconds for which the server asked to be left alone.
+    pub const fn pause(self) -> Option<u32> {
+        if let Self::Pause(seconds) = self { seconds } else { None }
+    }
+
     /// Checks whether a smaller request may succeed.
     pub const fn is_too_much(self) -> bool {
         matches!(self, Self::TooMuch | Self::TooLarge)
@@ -206,7 +212,8 @@ impl Connection {
     ) -> SyncFailure {
         let place = self.place();
         let pause = || {
-            let seconds = answer.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
+            let stated = answer.retry_after.as_deref();
+            let seconds = stated.and_then(|text| retry_after_seconds(text, clock::now()));
             FailureKind::Pause(seconds)
         };
         let is_page = answer.body.trim_ascii_start().starts_with(b"<");

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use backissue_core::accounts::subscriptions::named;
 use backissue_core::feed::text::counted_words;
+use chrono::{DateTime, Utc};
 use tokio::sync::Semaphore;
 
 use super::account_file::{Account, AccountFile, ApiKind};
@@ -71,13 +72,23 @@ impl Schedule {
         let usual = every.saturating_mul(doubled).min(PAUSE_MAX.max(every));
         let pause = if kind == FailureKind::Login {
             PAUSE_MAX.max(every)
-        } else if let FailureKind::Pause(Some(seconds)) = kind {
-            usual.max(Duration::from_secs(seconds.into()).min(PAUSE_MAX * 3))
         } else {
-            usual
+            usual.max(kind.pause().map_or(Duration::ZERO, asked_pause))
         };
         self.next = now + pause;
     }
+}
+
+/// Returns the pause that a server asked for, at most a day.
+fn asked_pause(seconds: u32) -> Duration {
+    Duration::from_secs(seconds.into()).min(PAUSE_MAX * 3)
+}
+
+/// Returns how long a server is to be left alone because of its last answer, which may have reached an earlier process.
+fn pause_left(newest: Option<&SyncLine>, now: DateTime<Utc>) -> Duration {
+    let asked = newest.and_then(|line| Some((line.at, asked_pause(line.pause?))));
+    let left = asked.and_then(|(at, pause)| pause.checked_sub((now - at).to_std().ok()?));
+    left.unwrap_or_default()
 }
 
 /// Starts the thread that syncs accounts until the main loop ends. Without accounts, it only checks from time to time whether one
@@ -140,8 +151,12 @@ fn run_once(
     }
     schedules.retain(|name, _| accounts.iter().any(|account| account.name == *name));
     for account in accounts.iter().filter(|_| !offline) {
-        let schedule = schedules.entry(account.name.clone());
-        let schedule = schedule.or_insert(Schedule { next: now, failures: 0, is_asked: false });
+        let schedule = schedules.entry(account.name.clone()).or_insert_with(|| {
+            let known = handle.look(|store| store.account_states()).unwrap_or_default();
+            let newest = known.get(&account.name).and_then(|state| state.log.last());
+            let pause = pause_left(newest, clock::now());
+            Schedule { next: now + pause, failures: u32::from(!pause.is_zero()), is_asked: false }
+        });
         if schedule.next > now {
             continue;
         }
@@ -268,6 +283,7 @@ pub fn sync(
         sent_bytes: usage.sent,
         received_bytes: usage.received,
         failure: result.as_ref().err().map(|failure| failure.text.clone()),
+        pause: result.as_ref().err().and_then(|failure| failure.kind.pause()),
         ..session.line
     };
     if session.server.login_changed {
@@ -399,6 +415,18 @@ mod tests {
         assert_eq!(after(&[Some(FailureKind::Login)]), 480);
         assert_eq!(after(&[Some(FailureKind::Pause(Some(3_600)))]), 60);
         assert_eq!(after(&[Some(FailureKind::Pause(Some(u32::MAX)))]), 1_440);
+    }
+
+    #[test]
+    fn a_pause_that_a_server_asked_for_outlives_the_process() {
+        let at = DateTime::UNIX_EPOCH;
+        let left = |pause, after| {
+            let line = SyncLine { at, pause, ..SyncLine::default() };
+            pause_left(Some(&line), at + chrono::TimeDelta::seconds(after)).as_secs()
+        };
+        assert_eq!((left(Some(3_600), 600), left(Some(3_600), 4_000)), (3_000, 0));
+        assert_eq!((left(None, 0), left(Some(3_600), -5)), (0, 0), "the clock was set back");
+        assert_eq!(left(Some(u32::MAX), 0), 86_400);
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub struct AccountState {
 pub struct SyncLine {
     /// Time at which the sync ended.
     pub at: DateTime<Utc>,
+    /// Seconds for which the server asked to be left alone.
+    pub pause: Option<u32>,
     /// Duration in milliseconds.
     pub ms: u64,
     /// Number of requests.

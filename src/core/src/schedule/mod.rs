@@ -36,7 +36,7 @@ pub use decide::{decide, decide_time, planning_flaws};
 pub use facts::{Facts, FeedStatus, Learned, LearnedAnswer, PollFailure, ScheduleSettings};
 pub use following::{Cost, cost_at_pace, following_plans, places_polls, polls_until, with_pace};
 pub use holds::floors::{ByHand, classify_manual_poll, urgency};
-pub use holds::retry_after::announces_limit;
+pub use holds::retry_after::{announces_limit, retry_after_seconds};
 pub use limits::Pace;
 pub use plan::{Decision, Plan, PlanKind, PlanStage, PlanStep, SettledBy, Value, plan_json};
 pub use recommend::leaves_room_for_learning;

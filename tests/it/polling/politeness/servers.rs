@@ -1,7 +1,9 @@
 //! How servers behave: deltas, broken `ETag`s, constant 304, rejected formats, 404 for a month (SPEC D.2, D.4, D.7).
 
+use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::trouble::{self, Remedy};
 use backissue::engine::poll::fetch::{AnswerHeaders, FetchFailure, RequestKind};
+use backissue::engine::request::Request;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::{FeedStatus, SettledBy};
 use chrono::TimeDelta;
@@ -281,4 +283,29 @@ fn dismissed_trouble_returns_when_it_changes() {
     world.refuse(A, 500, AnswerHeaders::default());
     world.poll(FEED);
     assert_eq!(trouble::concerns(&world.app.engine, world.now).len(), 1);
+}
+
+#[test]
+fn looking_for_a_feed_stops_at_a_429() {
+    const PAGE: &str = "https://a.example/blog/page";
+    let look = |refused: &[String]| {
+        let mut world = World::new(120, 36);
+        world.serve(PAGE, "<html><head><title>A</title></head><body><p>Text</p></body></html>");
+        for url in refused {
+            let retry_after = Some("3600".to_owned());
+            world.refuse(url, 429, AnswerHeaders { retry_after, ..AnswerHeaders::default() });
+        }
+        let wanted = Subscribe { address: PAGE.into(), ..Subscribe::default() };
+        world.tell(Request::Subscribe(Box::new(wanted)));
+        for _ in 0..40 {
+            world.wait(1);
+        }
+        let asked: Vec<String> = world.asked().into_iter().map(str::to_owned).collect();
+        (asked, world.notice().to_owned())
+    };
+    let (all, told) = look(&[]);
+    assert!(all.len() > 4, "{all:?}: {told}");
+    let (asked, told) = look(&all[1..]);
+    assert_eq!(asked, all[..2], "{told}");
+    assert!(told.contains("429"), "{told}");
 }

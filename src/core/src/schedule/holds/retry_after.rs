@@ -108,8 +108,9 @@ impl Wait {
     }
 }
 
-/// Parses a wait in seconds, stated as an integer or an HTTP-date. Returns `None` for a date in the past.
-fn retry_after_seconds(text: &str, received_at: DateTime<Utc>) -> Option<u32> {
+/// Parses a `Retry-After`: a number of seconds or an HTTP-date (RFC 9110). Returns seconds, at most a week, or `None` for a date in the
+/// past.
+pub fn retry_after_seconds(text: &str, received_at: DateTime<Utc>) -> Option<u32> {
     let stated = match whole_number(text.trim()) {
         Some(number) => i64::from(number),
         None => seconds(http_date(text)?) - seconds(received_at),
