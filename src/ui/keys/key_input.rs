@@ -459,7 +459,7 @@ fn show_next(cx: &mut Cx<'_>) {
     cx.app.ui.show = next;
     let text = cx.app.ui.words(text);
     cx.say(format!("showing {text}"));
-    load_rows::open_list(cx);
+    load_rows::reopen_list(cx);
 }
 
 /// Describes the contents of the open list if it cannot be switched between all, unread and starred entries. Returns `None` if it

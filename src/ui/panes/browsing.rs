@@ -106,10 +106,6 @@ pub fn sort_entries(cx: &mut Cx<'_>) {
         | RowOrder::BestFirst => RowOrder::NewestFirst,
     };
     cx.say(format!("entries: {}", order_words(order)));
-    if cx.app.ui.focus == Pane::Reader {
-        // The list is reopened, which closes the text.
-        cx.app.ui.focus = Pane::Entries;
-    }
     if cx.app.ui.search.is_some() {
         (cx.app.ui.list.order, cx.app.ui.list.is_due) = (order, true);
         return load_rows::refresh_list(cx);
@@ -119,7 +115,7 @@ pub fn sort_entries(cx: &mut Cx<'_>) {
     if order != cx.app.ui.usual_order(&list) {
         cx.app.ui.orders.push((list, order));
     }
-    load_rows::open_list(cx);
+    load_rows::reopen_list(cx);
 }
 
 const fn order_words(order: RowOrder) -> &'static str {

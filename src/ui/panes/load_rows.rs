@@ -66,6 +66,22 @@ pub fn open_list(cx: &mut Cx<'_>) {
     }
 }
 
+/// Opens the list again after the user chose its order or contents. Marked entries stay marked. The selected entry stays selected,
+/// unless it was the first one and its text is not open.
+pub fn reopen_list(cx: &mut Cx<'_>) {
+    let marked = std::mem::take(&mut cx.app.ui.marked.entries);
+    let is_used = cx.app.ui.list.selected > 0 || cx.app.ui.read_entry().is_some();
+    if is_used && cx.app.ui.focus != Pane::Feeds {
+        cx.app.ui.list.order = cx.app.ui.chosen_order();
+        cx.app.ui.list.is_due = true;
+        cx.app.ui.list.keep.clear();
+        refresh_list(cx);
+    } else {
+        open_list(cx);
+    }
+    cx.app.ui.marked.entries = marked;
+}
+
 /// Rebuilds the open list. The selected entry stays selected.
 pub fn refresh_list(cx: &mut Cx<'_>) {
     let around = cx.app.ui.list.selected_row().map(|row| row.key);

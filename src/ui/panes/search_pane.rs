@@ -207,10 +207,23 @@ pub fn show_indexed(cx: &mut Cx<'_>, missing: u32) {
     }
 }
 
+/// Returns the typed query, and the one that finds what the open search shows: its last word also finds longer words.
+fn saved_query(cx: &Cx<'_>) -> Option<(String, String)> {
+    let search = cx.app.ui.search.as_ref()?;
+    let text = search.text.trim();
+    let longer = format!("{text}*");
+    let read = |text: &str| resolve(&cx.app.engine, cx.now, text, false).ok();
+    let is_shown = |text: &str| {
+        let (read, shown) = (read(text), search.matching.as_ref());
+        read.is_some_and(|read| shown.is_some_and(|shown| read.condition == shown.condition))
+    };
+    let saved = if !is_shown(text) && is_shown(&longer) { &longer } else { text };
+    Some((text.to_owned(), saved.to_owned()))
+}
+
 /// Saves the open search as it is typed, selects it in the subscriptions pane, and asks for its name.
 pub fn save_search(cx: &mut Cx<'_>) {
-    let text = cx.app.ui.search.as_ref().map(|search| search.text.trim().to_owned());
-    let Some(text) = text.filter(|text| !text.is_empty()) else {
+    let Some((name, text)) = saved_query(cx).filter(|(name, _)| !name.is_empty()) else {
         return cx.say("search for something first: {search} opens the search");
     };
     let known = cx.app.engine.saved_searches.iter().find(|search| search.text == text);
@@ -224,7 +237,7 @@ pub fn save_search(cx: &mut Cx<'_>) {
     if cx.app.engine.saved_searches.len() >= SEARCHES_MAX {
         return cx.complain(format!("{SEARCHES_MAX} searches are saved: remove one first"));
     }
-    let list = with_new(&cx.app.engine.saved_searches, [(text.clone(), text)]);
+    let list = with_new(&cx.app.engine.saved_searches, [(name, text)]);
     let id = list.last().map_or(0, |search| search.id);
     if matches!(cx.app.ui.overlay, Some(Overlay::Prompt(_))) {
         cx.app.ui.uncover();

@@ -247,6 +247,16 @@ fn search_is_saved_renamed_removed_and_restored() {
     let screen = world.draw();
     assert!(screen.contains("⌕ frost              3"), "{screen}");
     assert!(screen.contains("Name of the search: frost"), "{screen}");
+    world.press("<esc>/fros");
+    let shown = world.titles().len();
+    world.press("<c-s><esc>");
+    assert_eq!((world.titles().len(), shown), (3, 3), "it finds what was shown");
+    world.press("u");
+    world.press("<esc>/frost");
+    world.press("<esc>");
+    let saved: Vec<_> = world.app.engine.saved_searches.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(saved, ["frost*"]);
+    world.press("gjjjjj");
     world.press("<enter><enter>");
     assert!(world.draw().contains("⌕ frost              2"), "one was read");
     world.restart();

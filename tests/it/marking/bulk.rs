@@ -199,3 +199,19 @@ fn marked_feeds_are_marked_read_instead_of_the_list() {
     world.press("u");
     assert_eq!(unread(&world), [1; 5]);
 }
+
+#[test]
+fn another_order_keeps_the_selected_and_the_marked_entries() {
+    let mut world = world();
+    let selected = |world: &World| world.app.ui.list.selected_row().unwrap().title.clone();
+    world.press("<enter>xx");
+    let (title, before) = (selected(&world), world.titles().len());
+    for keys in ["S", "S", "f", "fff", "<enter>S"] {
+        world.press(keys);
+        let marked = world.app.ui.marked.entries.len();
+        assert_eq!((selected(&world), marked), (title.clone(), 2), "{keys}");
+    }
+    assert_eq!(world.app.ui.reader.as_ref().unwrap().entry.kept.title.as_deref(), Some(&*title));
+    world.press("hN");
+    assert_eq!((before, world.app.engine.unread()), (5, 2), "one was read before");
+}
