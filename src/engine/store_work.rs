@@ -411,20 +411,7 @@ pub struct UnreadLimit {
 impl JobSubject {
     /// Returns the feed whose history the job writes or reads.
     pub const fn history(self) -> Option<FeedKey> {
-        match self {
-            Self::Poll(feed) | Self::History(feed) => Some(feed),
-            Self::Records
-            | Self::Rows(_)
-            | Self::Entry(_)
-            | Self::Publications(_)
-            | Self::NewEntries
-            | Self::Attached
-            | Self::ListMark
-            | Self::Filter(_)
-            | Self::Change
-            | Self::Keeping
-            | Self::Display => None,
-        }
+        if let Self::Poll(feed) | Self::History(feed) = self { Some(feed) } else { None }
     }
 
     /// Checks whether data is lost if a job with this subject fails.

@@ -162,6 +162,9 @@ fn print_history(
         let said = backissue_core::history::GapLines::new(gap, now, engine.zone);
         context.put(&format!("  ┄┄┄ {} · {}", gap.text(), said.next));
     }
+    for gap in feed.history.gaps.values().filter(|gap| !gap.is_shown()) {
+        context.put(&format!("  ┄┄┄ {} · you hid this gap", gap.text()));
+    }
     let there = feed.state.history_there.as_ref();
     let there = there.filter(|_| history_requests::history_account(feed).is_some());
     for gap in there.iter().flat_map(|there| &there.gaps) {

@@ -69,6 +69,7 @@ fn about_step(
         Step::Withdrawn { .. } => "the withdrawal of entries".to_owned(),
         Step::Brought { .. } => "the fetch of older entries".to_owned(),
         Step::Absorbed { .. } => "a merge".to_owned(),
+        Step::Noted { .. } => "the dismissal of a problem".to_owned(),
         Step::Dismissed { .. } | Step::ShownAgain { .. } => "a change of a gap".to_owned(),
         Step::Searches { .. } => "a change of the saved searches".to_owned(),
         Step::Filters { .. } => "a change of the filters".to_owned(),

@@ -22,7 +22,7 @@ use crate::engine::entries::filter_work::FilterChanges;
 use crate::engine::entries::marks::{self, words};
 use crate::engine::feeds::setting_row::Chosen;
 use crate::engine::feeds::subscription::{ProposedMove, Subscription, SubscriptionRecord};
-use crate::engine::feeds::{change_settings, feed_moves, unsubscribe};
+use crate::engine::feeds::{change_settings, feed_moves, trouble, unsubscribe};
 use crate::engine::request::{Event, MarkedBy, NoticeOffer, Request};
 use crate::engine::search_query;
 use crate::engine::state::Engine;
@@ -100,6 +100,7 @@ fn is_other(engine: &mut Engine, last: Option<ChangeId>) -> bool {
 }
 
 /// Undoes a step. Returns the step that would redo the change, if there is one.
+#[expect(clippy::too_many_lines, reason = "a table: an arm for each kind of step")]
 fn take_back(engine: &mut Engine, now: DateTime<Utc>, step: Step, done: &str) -> Option<Step> {
     match step {
         Step::Marked(mark) => {
@@ -159,6 +160,10 @@ fn take_back(engine: &mut Engine, now: DateTime<Utc>, step: Step, done: &str) ->
             let showing = if again { Showing::Again } else { Showing::HidesAbsorbed };
             engine.store(Job::Restore { feed, entries: entries.clone(), showing });
             Some(Step::Absorbed { feed, entries, again: !again })
+        }
+        Step::Noted { feed, noted } => {
+            engine.say(format!("{done}: dismissed problem"));
+            Some(Step::Noted { feed, noted: trouble::set_noted(engine, feed, noted) })
         }
         Step::Dismissed { feed, gap } => {
             engine.say(format!("{done}: gap shown again"));

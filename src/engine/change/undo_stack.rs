@@ -68,6 +68,13 @@ pub enum Step {
         /// `true` if undoing the step shows the entries again, `false` if it hides them.
         again: bool,
     },
+    /// The user dismissed the problem of a feed.
+    Noted {
+        /// The feed.
+        feed: FeedKey,
+        /// When the user dismissed one before.
+        noted: Option<DateTime<Utc>>,
+    },
     /// The user hid a gap.
     Dismissed {
         /// The feed.

@@ -179,11 +179,23 @@ pub fn label(
     set: bool,
 ) -> Result<(), InputFlaw> {
     let before = engine.filters.list.clone();
-    let (filter, changed) = number_of(engine, name)?;
+    let name = known_label(engine, name.trim()).unwrap_or_else(|| name.trim().to_owned());
+    if !set && !before.iter().any(|filter| is_hand_label(filter, &name)) {
+        return Err(flaw!("there is no label '{name}'"));
+    }
+    let (filter, changed) = number_of(engine, &name)?;
     let step = engine.undo.later(now, before);
     begin(engine, filter, step.clone(), None);
     apply(engine, changed, FilterWork::Label { filter, keys, set }, Some(step));
     Ok(())
+}
+
+/// Returns the label with this name, in any case: queries do not distinguish them.
+fn known_label(engine: &Engine, name: &str) -> Option<String> {
+    let hand = engine.filters.list.iter().filter(|filter| filter.scope == FilterScope::ByHand);
+    let labels = || hand.clone().filter_map(|filter| filter.action.label());
+    let is_same = |label: &&str| label.to_lowercase() == name.to_lowercase();
+    labels().find(|label| *label == name).or_else(|| labels().find(is_same)).map(str::to_owned)
 }
 
 /// Returns the number of a label that is set by hand. If there is none yet, adds it and returns the change of the filters. The error

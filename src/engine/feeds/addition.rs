@@ -137,6 +137,8 @@ pub struct Added {
     pub feed: FeedKey,
     /// `true` if the feed was already subscribed.
     pub known: bool,
+    /// `true` if it was removed and is restored with its entries.
+    pub again: bool,
     /// Sentence about the change if the address of a feed was changed.
     pub moved: Option<String>,
 }

@@ -8,6 +8,7 @@ use backissue_core::filters::{EntryFilter, FilterScope};
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::limits::HARD_MIN_SECONDS;
 use backissue_core::schedule::{Pace, PlanStage};
+use backissue_core::search::with_renamed_tags;
 use backissue_core::words::{interval_text, until_words};
 use chrono::{DateTime, Utc};
 
@@ -21,6 +22,7 @@ use crate::engine::entries::ahead_work::AheadPart;
 use crate::engine::entries::page_fetches;
 use crate::engine::poll::{learn, start_fetches};
 use crate::engine::request::{Event, NoticeOffer};
+use crate::engine::search_query;
 use crate::engine::settings::PollSettings;
 use crate::engine::state::Engine;
 
@@ -209,7 +211,7 @@ pub fn renamed(tag: &str, from: &str, to: &str) -> Option<String> {
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
 }
 
-/// Renames a tag and its nested tags in all feeds and filters.
+/// Renames a tag and its nested tags in all feeds, filters and saved searches.
 pub fn rename(engine: &mut Engine, from: &str, to: &str) {
     let moved = |tag: &str| renamed(tag, from, to);
     let mut tags = Vec::new();
@@ -229,8 +231,24 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) {
             *reached = renamed;
         }
     }
+    let (old, zone) = (from.to_lowercase(), engine.zone);
+    let in_query = |query: &str| with_renamed_tags(query, zone, |tag| renamed(tag, &old, to));
+    for filter in &mut filters {
+        filter.query = in_query(&filter.query).unwrap_or_else(|| std::mem::take(&mut filter.query));
+    }
+    let mut searches = engine.saved_searches.clone();
+    for search in &mut searches {
+        search.text = in_query(&search.text).unwrap_or_else(|| std::mem::take(&mut search.text));
+    }
     let text = format!("'{from}' is now '{to}' for {}", counted_words(tags.len(), "feed", "feeds"));
-    put_tags(engine, tags, filters, true);
+    if searches == engine.saved_searches {
+        put_tags(engine, tags, filters, true);
+    } else {
+        engine.undo.begin_together();
+        put_tags(engine, tags, filters, true);
+        search_query::save(engine, searches);
+        engine.undo.end_together();
+    }
     engine.say_undoable(text);
 }
 

@@ -8,10 +8,10 @@ use chrono::{DateTime, Utc};
 use super::addition::{
     Added, Addition, Found, Previews, Subscribe, feed_in, follow_page, found, names_no_feed,
 };
-use super::addresses::{subscribed_as, take_login};
+use super::addresses::{comparable, subscribed_as, take_login};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
 use super::subscription::{FormerAddress, NamedBy, Subscription};
-use super::{feed_moves, feed_preview, import};
+use super::{feed_moves, feed_preview, import, unsubscribe};
 use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::FeedChange;
 use crate::engine::change::{self, Change};
@@ -281,7 +281,19 @@ pub fn subscribe(
         if let Some(change) = change {
             change::write(engine, Change::Subscribed(Vec::new(), vec![(feed, change)]), None);
         }
-        return Added { feed, known: true, moved: None };
+        return Added { feed, known: true, again: false, moved: None };
+    }
+    let removed = unsubscribe::recently_removed(engine, now).into_iter();
+    let mut same = removed.filter(|(feed, _)| comparable(&feed.record.url) == comparable(url));
+    let same = same.next().map(|(feed, _)| feed.key);
+    if let Some(feed) = same.filter(|_| !wanted.given_by.is_supplied())
+        && unsubscribe::take_back(engine, now, feed, true).is_ok()
+    {
+        let change = import::add_to(engine, feed, wanted).1;
+        if change != FeedChange::default() {
+            change::write(engine, Change::Feeds(vec![(feed, change)]), None);
+        }
+        return Added { feed, known: false, again: true, moved: None };
     }
     let waits = rate_limits::host_waits(engine, now);
     let feed = import::insert(engine, now, wanted, url.to_owned(), named_by, &waits);
@@ -293,7 +305,7 @@ pub fn subscribe(
     let step = engine.undo.push(Step::Resubscribed(feed));
     change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step);
     rate_limits::save_wait(engine, feed);
-    Added { feed, known: false, moved: None }
+    Added { feed, known: false, again: false, moved: None }
 }
 
 /// Says that a new feed is on none of the user's accounts; empty without accounts, or if it is on one.
@@ -331,7 +343,7 @@ fn subscribe_to(
         None => Ok(subscribe(engine, now, wanted, &url, (named_by, archive))),
         Some(feed) => document.ok_or_else(|| names_no_feed(None)).and_then(|document| {
             let text = feed_moves::move_to(engine, now, feed, (&url, named_by), document)?;
-            Ok(Added { feed, known: false, moved: Some(text) })
+            Ok(Added { feed, known: false, again: false, moved: Some(text) })
         }),
     };
     let added = settled.inspect_err(|why| engine.complain(why.clone()))?;
@@ -362,8 +374,9 @@ fn subscribe_to(
     engine.tell(Event::FeedsChanged);
     if is_new {
         let title = engine.feeds.get(&added.feed).map_or("", |feed| feed.record.shown_title());
+        let how = if added.again { "subscribed again, with its marks," } else { "subscribed" };
         let text = format!(
-            "subscribed to '{title}'{}{}",
+            "{how} to '{title}'{}{}",
             offer.unwrap_or_default(),
             only_here(engine, added.feed)
         );

@@ -10,6 +10,7 @@ use chrono::{DateTime, Datelike, TimeDelta, Utc};
 use super::addresses::subscribed_as;
 use super::subscription::{Obstacle, ProposedFor, Subscription};
 use super::{feed_moves, unsubscribe};
+use crate::engine::change::undo_stack::Step;
 use crate::engine::change::value::FeedParts;
 use crate::engine::poll::classify_response::status_words;
 use crate::engine::poll::manual_poll;
@@ -494,9 +495,23 @@ fn note(engine: &mut Engine, now: DateTime<Utc>, feed: FeedKey) {
         return feed_moves::decline_move(engine, now, feed);
     }
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
-    subscription.state.noted = Some(now);
     let text =
         format!("'{}' is hidden until its status changes", subscription.record.shown_title());
-    engine.say(text);
+    let before = subscription.state.noted;
+    engine.undo.push(Step::Noted { feed, noted: before });
+    set_noted(engine, feed, Some(now));
+    engine.say_undoable(text);
+}
+
+/// Sets when the user dismissed the problem of a feed. Returns the time before.
+pub fn set_noted(
+    engine: &mut Engine,
+    feed: FeedKey,
+    noted: Option<DateTime<Utc>>,
+) -> Option<DateTime<Utc>> {
+    let subscription = engine.feeds.get_mut(&feed)?;
+    let before = std::mem::replace(&mut subscription.state.noted, noted);
+    engine.tell(Event::PlansChanged);
     engine.save_state(feed);
+    before
 }

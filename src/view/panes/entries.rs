@@ -212,6 +212,13 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         );
     }
     let has_none = || app.engine.feeds.values().all(|feed| feed.counters.total == 0);
+    let row = app.ui.feeds.selected_row();
+    let of_row = row.and_then(|row| {
+        row.feed().map(|feed| vec![feed]).or(row.tagged_feeds().map(<[_]>::to_vec))
+    });
+    let of_row = of_row.into_iter().flatten().filter_map(|key| app.engine.feeds.get(&key));
+    let holds_hidden = of_row.map(|feed| feed.counters.total).any(|total| total > 0);
+    let is_put_away = |feed: &Subscription| feed.history.gaps.values().any(|gap| !gap.is_shown());
     app.ui.words(match (app.ui.feeds.selected_row(), app.ui.show) {
         (None | Some(FeedsRow::AllUnread), _) if has_none() => "No entries yet.",
         (None | Some(FeedsRow::AllUnread), _) => "Everything is read.",
@@ -219,14 +226,20 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         (Some(FeedsRow::Today), _) => "Nothing new today.",
         (Some(FeedsRow::Reading), _) => "Nothing is unread, so nothing was chosen for today.",
         (Some(FeedsRow::Ended), _) => "No entry was unread for too long.",
+        (Some(FeedsRow::Gaps), _) if app.engine.feeds.values().any(is_put_away) => {
+            "Nothing is missing besides the gaps that you hid: 'backissue history' names them."
+        }
         (Some(FeedsRow::Gaps), _) => "Nothing is missing: all requested archives are here.",
         (Some(FeedsRow::Attention), _) => "Nothing needs attention.",
         (Some(FeedsRow::Search(_)), _) => "No entries match this search.",
+        (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All) if holds_hidden => {
+            "Your filters hide all entries here: press {show} until the list shows them."
+        }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::All | Show::Ended) => {
             "No entries yet."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Unread) => {
-            "Everything here is read: press {show} until the list shows all entries."
+            "Nothing here is unread: press {show} until the list shows all entries."
         }
         (Some(FeedsRow::Tag(..) | FeedsRow::Feed(..)), Show::Starred) => {
             "Nothing is starred here: press {show} until the list shows all entries."

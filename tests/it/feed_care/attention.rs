@@ -33,6 +33,21 @@ fn bottom_line_counts_what_attention_lists() {
 }
 
 #[test]
+fn a_dismissed_problem_is_shown_again_by_undo() {
+    let mut world = world();
+    let listed = |world: &mut World| {
+        world.app.ui.notice = None;
+        world.draw().lines().any(|line| line.starts_with(" 2 in Attention · "))
+    };
+    world.press("!N");
+    assert!(!listed(&mut world));
+    world.press("u");
+    assert!(listed(&mut world));
+    world.press("<c-y>");
+    assert!(!listed(&mut world));
+}
+
+#[test]
 fn long_reason_of_the_selected_problem_is_shown_whole() {
     let mut world = world();
     world.resize(44, 30);

@@ -320,3 +320,19 @@ fn keys_act_on_the_text_that_is_read_when_its_row_is_lost() {
     world.rest();
     assert_eq!((read(&world), world.app.ui.focus), (None, Pane::Entries));
 }
+
+#[test]
+fn labels_are_the_same_in_any_case() {
+    let mut world = world();
+    let key = EntryKey { feed: FeedKey(1), seq: 0 };
+    let label = |name: &str, set| Request::Label { name: name.into(), keys: vec![key], set };
+    let labelled = |world: &mut World| world.store.entries(&[key]).unwrap()[0].ruled.len();
+    world.tell(label("later", true));
+    assert_eq!(labelled(&mut world), 1);
+    world.tell(label(" LATER", true));
+    assert_eq!(world.app.engine.filters.list.len(), 1);
+    world.tell(label("none", false));
+    assert_eq!(world.notice(), "there is no label 'none'");
+    world.tell(label("Later", false));
+    assert_eq!((labelled(&mut world), world.app.engine.filters.list.len()), (0, 1));
+}

@@ -1,13 +1,15 @@
 //! Undo and redo of changes that were made in different views.
 
 use backissue::engine::change::MarkChange;
+use backissue::engine::change::value::SavedSearch;
 use backissue::engine::feeds::addition::Subscribe;
 use backissue::engine::feeds::setting_row::Chosen;
-use backissue::engine::feeds::subscription::SubscriptionRecord;
+use backissue::engine::feeds::subscription::{GivenBy, SubscriptionRecord};
 use backissue::engine::request::{Input, Request};
 use backissue::engine::update::update as engine_update;
 use backissue::ui::effect::ScreenEffect;
 use backissue::ui::keys::key_bindings::{KeyPreset, Keymap};
+use backissue_core::filters::EntryFilter;
 use backissue_core::history::{EntryKey, FeedKey, Flag, Flags};
 
 use chrono::TimeDelta;
@@ -260,7 +262,8 @@ fn undo_does_not_duplicate_a_resubscribed_feed() {
     let mut world = world();
     world.press("Dy");
     let address = "https://tower.example/feed".to_owned();
-    let again = Subscribe { address, ..Subscribe::default() };
+    // A server names the feed before the user restores it.
+    let again = Subscribe { address, given_by: GivenBy::Account, ..Subscribe::default() };
     world.subscribe_to_all(vec![again]);
     assert_eq!(world.app.engine.feeds.len(), 2);
     world.press("u");
@@ -413,4 +416,51 @@ fn with_the_keys_of_newsboat_u_shows_the_links() {
     assert_eq!(world.app.engine.unread(), 6);
     world.press("C");
     assert!(world.notice().contains("press A on the list 'All unread'"), "{}", world.notice());
+}
+
+#[test]
+fn a_removed_feed_that_is_added_again_has_its_marks() {
+    let mut world = world();
+    let tower = world.app.engine.feeds.values().find(|feed| feed.record.url.contains("tower"));
+    let (feed, address) = tower.map(|feed| (feed.key, feed.record.url.clone())).unwrap();
+    let star =
+        MarkChange { keys: vec![EntryKey { feed, seq: 0 }], flag: Flag::Starred, value: true };
+    world.tell(Request::Mark(star));
+    let before = world.feed(feed.0).counters;
+    world.tell(Request::Unsubscribe(feed));
+    let wanted = Subscribe { address, tags: vec!["new".into()], ..Subscribe::default() };
+    world.tell(Request::Subscribe(Box::new(wanted)));
+    world.rest();
+    assert!(world.notice().starts_with("subscribed again, with its marks,"), "{}", world.notice());
+    let again = world.feed(feed.0);
+    assert_eq!((again.counters, again.record.tags.last().unwrap().as_str()), (before, "new"));
+    assert_eq!(world.reload().engine.feeds[&feed].counters, before);
+    world.tell(Request::Undo);
+    assert!(!world.app.engine.feeds.contains_key(&feed));
+}
+
+#[test]
+fn a_renamed_tag_is_renamed_in_searches_and_filters() {
+    let mut world = world();
+    let chosen = Chosen { tags: vec!["Folder".into()], ..world.feed(1).record.chosen() };
+    world.tell(Request::Set(FeedKey(1), Box::new(chosen)));
+    let search = SavedSearch { id: 1, name: "mine".into(), text: "one tag:folder".into() };
+    world.tell(Request::SaveSearches(vec![search]));
+    let query = "tag:folder title:two".to_owned();
+    world.tell(Request::SaveFilter(Box::new(EntryFilter { query, ..EntryFilter::default() })));
+    let queries = |world: &World| {
+        let engine = &world.app.engine;
+        let tag = engine.feeds[&FeedKey(1)].record.tags[0].clone();
+        (tag, engine.saved_searches[0].text.clone(), engine.filters.list[0].query.clone())
+    };
+    let before = queries(&world);
+    world.tell(Request::RenameTag { tag: "Folder".into(), name: "My shelf".into() });
+    let named =
+        ["My shelf", "one tag:\"My shelf\"", "tag:\"My shelf\" title:two"].map(str::to_owned);
+    assert_eq!(queries(&world), named.clone().into());
+    world.press("u");
+    assert_eq!(queries(&world), before);
+    world.press("<c-y>");
+    world.reopen();
+    assert_eq!(queries(&world), named.into());
 }

@@ -22,7 +22,7 @@ pub use fields::{FIELDS, Field, FlawKind, QueryFlaw};
 pub use marks::{Marks, Snippet};
 pub use matching::{KnownNames, Matching};
 pub use newsboat::translate_newsboat;
-pub use parse_query::{COLOURS_MAX, Query, field_query, parse, row_query};
+pub use parse_query::{COLOURS_MAX, Query, field_query, parse, row_query, with_renamed_tags};
 pub use same_article::{FoldedEntries, LinksInside, fold_entries, links_inside};
 pub use same_article::{NEAR_SECONDS, SameArticles};
 pub use text_test::{Attachment, EntryTexts, Term, TextField, TextTest};

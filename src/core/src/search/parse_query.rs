@@ -45,6 +45,36 @@ pub fn field_query(field: &str, text: &str) -> String {
     }
 }
 
+/// Returns a query with the new names of tags that were renamed; `None` if it names none of them. `renamed` gets names in lower case.
+pub fn with_renamed_tags(
+    query: &str,
+    zone: Tz,
+    renamed: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let condition = parse(query, false, zone).ok()?.condition;
+    let mut places = Vec::new();
+    condition.has_leaf(|leaf, _| {
+        if let Leaf::Name(NameTest { kind: NameKind::Tag, pattern: NamePattern::Is(name), at }) =
+            leaf
+        {
+            places.extend(renamed(name).map(|name| (*at, name)));
+        }
+        false
+    });
+    places.sort_by_key(|(at, _)| at.from);
+    let (mut text, mut read) = (String::new(), 0);
+    for (at, name) in &places {
+        let kept = query.chars().skip(read).take(at.from.saturating_sub(read));
+        text.extend(kept);
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-_/".contains(c));
+        let quote = if is_plain { "" } else { "\"" };
+        text.extend(["tag:", quote, name, quote]);
+        read = at.to;
+    }
+    text.extend(query.chars().skip(read));
+    (!places.is_empty() && parse(&text, false, zone).is_ok()).then_some(text)
+}
+
 /// Maximum number of parts in a query.
 const PARTS_MAX: usize = 64;
 /// Maximum depth of nested parentheses.

@@ -234,6 +234,26 @@ fn only_a_wanted_state_finds_hidden_entries() {
     assert_eq!(read("is:gap", false).unwrap().condition, gap);
 }
 
+#[test]
+fn renamed_tags_are_renamed_in_queries() {
+    let renamed = |query: &str| {
+        with_renamed_tags(query, Tz::UTC, |tag| match tag {
+            "old" => Some("new".to_owned()),
+            "old/sub" => Some("New Name/sub".to_owned()),
+            _ => None,
+        })
+    };
+    for (query, expected) in [
+        ("é tag:old x", Some("é tag:new x")),
+        ("(frost -tag:\"Old\") OR tag:old/sub", Some("(frost -tag:new) OR tag:\"New Name/sub\"")),
+        ("tag:older title:old old \"tag:old\"", None),
+        ("tag:/old/", None),
+        ("tag:old (", None),
+    ] {
+        assert_eq!(renamed(query).as_deref(), expected, "{query}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in any::<String>(), typing in any::<bool>()) {
