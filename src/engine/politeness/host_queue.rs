@@ -11,6 +11,7 @@ use backissue_core::feed::address::owned_domain;
 use backissue_core::feed::opml::subscription_list::FeedSource;
 use backissue_core::history::FeedKey;
 use backissue_core::schedule::Wait;
+use backissue_core::schedule::limits::RETRY_AFTER_CAP_SECONDS;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::engine::change::value::{Direction, FeedChange};
@@ -254,7 +255,9 @@ impl HostQueue {
         for site in self.sites.values_mut() {
             site.free_at = site.free_at.min(short);
             site.archives_at = site.archives_at.min(long.max(short));
-            site.archives_held = None;
+            // The server stated this wait, so it ends early only if it is longer than any wait can be.
+            let longest = now.checked_add_signed(TimeDelta::seconds(RETRY_AFTER_CAP_SECONDS));
+            site.archives_held = site.archives_held.filter(|held| Some(*held) <= longest);
         }
         self.not_before = None;
     }

@@ -214,3 +214,18 @@ fn picture_that_the_screen_waits_for_overtakes_archives() {
     assert!(traffic.hurry_picture(first), "it is under way");
     assert_eq!(traffic.end(id, at(10_000), &settings).unwrap().waiting, asked(first));
 }
+
+#[test]
+fn a_stated_wait_of_archives_outlasts_a_sleep() {
+    let settings = Settings::default().network;
+    let mut traffic = HostQueue::default();
+    let archive =
+        Waiting { purpose: Purpose::Archive(FeedKey(1)), ..waiting("https://a.example/1", 1) };
+    traffic.enqueue(archive, &settings);
+    traffic.hold(at(0), "https://a.example/1", Wait::requested(at(0), 3_600));
+    traffic.clock_was_set(at(600_000), &settings);
+    assert!(traffic.start(at(1_000_000), &settings).is_empty());
+    // The clock was set back by a month: no wait is that long.
+    traffic.clock_was_set(at(-2_600_000_000), &settings);
+    assert_eq!(traffic.start(at(-2_500_000_000), &settings).len(), 1);
+}

@@ -45,7 +45,7 @@ pub(crate) const CACHE_ABSURD_SECONDS: i64 = 7 * DAY;
 /// Cache lifetime assumed when the stated one is a mistake (`CACHE_FLOOR_FALLBACK`).
 pub(crate) const CACHE_FALLBACK_SECONDS: i64 = 6 * HOUR;
 /// Longest wait a server can impose (`RETRY_AFTER_CAP`).
-pub(crate) const RETRY_AFTER_CAP_SECONDS: i64 = 7 * DAY;
+pub const RETRY_AFTER_CAP_SECONDS: i64 = 7 * DAY;
 
 /// Backoff after the first failure (`BACKOFF_BASE`).
 pub(crate) const BACK_OFF_BASE_SECONDS: i64 = 15 * MINUTE;
