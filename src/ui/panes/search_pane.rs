@@ -3,7 +3,7 @@
 //! today's unread entries too.
 
 use backissue_core::feed::dates::calendar::{day_of, day_start};
-use backissue_core::search::{Marks, Matching};
+use backissue_core::search::{Condition, Marks, Matching};
 
 use super::entry_list::{Listing, sight_rows};
 use super::load_rows;
@@ -90,11 +90,24 @@ fn press_enter(cx: &mut Cx<'_>) {
                 search.flaw = Some(flaw.to_string());
             }
         }
+        Ok(matching) if finds_all(&matching) && !text.trim().is_empty() => {
+            if let Some(search) = &mut cx.app.ui.search {
+                search.flaw = Some(NO_WORD.to_owned());
+            }
+        }
         Ok(_) | Err(_) => {
             cx.app.ui.uncover();
             end_typing(cx);
         }
     }
+}
+
+/// Message if a query has only signs, which are not searched for.
+const NO_WORD: &str = "this has no word to search for";
+
+/// Checks whether a query asks for nothing, so that every entry would match.
+fn finds_all(matching: &Matching) -> bool {
+    matching.condition == Condition::default()
 }
 
 /// Ends the typing of a query. If the results were incomplete, requests the complete results.
@@ -128,7 +141,7 @@ pub fn follow_line(cx: &mut Cx<'_>) {
         Err(flaw) => {
             search.flaw = Some(flaw.to_string());
         }
-        Ok(_) if search.text.trim().is_empty() => {
+        Ok(matching) if finds_all(&matching) => {
             (search.matching, search.flaw) = (None, None);
             let (list, marks) = (search.before.list.clone(), search.before.marks.clone());
             put_back(cx, list, marks);

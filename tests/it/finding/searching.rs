@@ -174,6 +174,7 @@ fn enter_tells_what_is_missing_in_a_query() {
         ("(", "this '(' is not closed"),
         ("frost (a", "this '(' is not closed"),
         ("/fro", "has no '/' at its end"),
+        ("++", "this has no word to search for"),
     ] {
         world.press(&format!("/{typed}<enter>"));
         let screen = world.draw();
