@@ -147,7 +147,9 @@ pub enum MarkPart {
 /// Toggles a flag of the selected entry, such as read or starred.
 pub fn toggle_mark(cx: &mut Cx<'_>, flag: Flag) {
     let Some(row) = cx.app.ui.list.selected_row() else { return };
-    let Some(key) = row.key.entry() else { return };
+    let Some(key) = row.key.entry() else {
+        return cx.say("a gap has no marks: {open} requests what is missing");
+    };
     // An entry from the feed's history, or one that was unread for too long, counts as read even if the user never opened it.
     // Toggling this state instead of the read flag restores it when the key is pressed twice.
     let counts = flag == Flag::Read && !row.flags.was_opened();
