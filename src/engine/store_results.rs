@@ -18,7 +18,7 @@ use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, manual_poll, polling};
 use super::request::{Effect, Event};
 use super::state::Engine;
-use super::store_work::{Answer, Job, JobId, JobSubject, StoreFailure, Stored};
+use super::store_work::{Answer, Basis, Job, JobId, JobSubject, StoreFailure, Stored};
 use backissue_core::history::{EntryKey, FeedKey};
 
 /// Length of the pause in automatic polls after a write failed because the disk was full.
@@ -32,9 +32,8 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
         {
             engine.last_job = engine.last_job.saturating_add(1);
             work.id = JobId(engine.last_job);
-            if let Some(feed) = work.job.subject().history() {
-                work.failures = engine.subscription_mut(feed).map_or(0, |feed| feed.failures);
-            }
+            let failures = work.job.subject().basis().and_then(|basis| failures_of(engine, basis));
+            work.failures = failures.map_or(0, |failures| *failures);
             if let Some(history) = work.job.history() {
                 engine.histories.insert(work.id, Arc::clone(history));
             }
@@ -46,6 +45,14 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
                 engine.pending.insert(work.id, change);
             }
         }
+    }
+}
+
+/// Returns the number of known failures of jobs with a basis; `None` for a feed that is gone.
+fn failures_of(engine: &mut Engine, basis: Basis) -> Option<&mut u32> {
+    match basis {
+        Basis::History(feed) => Some(&mut engine.subscription_mut(feed)?.failures),
+        Basis::Changes => Some(&mut engine.failed_changes),
     }
 }
 
@@ -103,15 +110,19 @@ pub(super) fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: 
     for &(feed, counters) in &stored.counters {
         engine.set_counters(feed, counters);
     }
-    if let Some(feed) = stored.subject.history() {
-        let written = engine.histories.remove(&stored.id);
-        if let Some(subscription) = engine.subscription_mut(feed) {
-            if stored.result.is_err() {
-                subscription.failures = subscription.failures.saturating_add(1);
-            } else if let Some(written) = written {
-                subscription.stored_history = written;
+    let history = engine.histories.remove(&stored.id).filter(|_| stored.result.is_ok());
+    match (stored.subject.basis(), &stored.result) {
+        (Some(basis), Err(why)) => {
+            if let Some(failures) = failures_of(engine, basis) {
+                *failures = why.failures.max(*failures);
             }
         }
+        (Some(Basis::History(feed)), Ok(_)) => {
+            if let Some((known, history)) = engine.subscription_mut(feed).zip(history) {
+                known.stored_history = history;
+            }
+        }
+        (Some(Basis::Changes) | None, _) => {}
     }
     match stored.result {
         Ok(answer) => {
@@ -141,7 +152,7 @@ pub(super) fn failed(
     subject: JobSubject,
     why: StoreFailure,
 ) {
-    let StoreFailure { text: why, no_room } = why;
+    let StoreFailure { text: why, no_room, .. } = why;
     if subject.is_kept() {
         engine.failed_writes = (engine.failed_writes.0.wrapping_add(1), why.clone());
     }
@@ -344,7 +355,7 @@ mod tests {
 
     /// Ends a job because the disk is full.
     fn full(engine: &mut Engine, id: JobId, subject: JobSubject) -> Output {
-        let why = StoreFailure { text: "the disk is full".into(), no_room: true };
+        let why = StoreFailure { no_room: true, .."the disk is full".into() };
         let stored = Stored { id, subject, counters: Vec::new(), result: Err(why) };
         update(engine, NOW, Input::Stored(Box::new(stored)))
     }
@@ -387,15 +398,15 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_reverts_only_its_own_job() {
+    fn a_failed_write_reverts_later_changes_too() {
         let mut engine = engine();
         let (first, second) = (star(&mut engine), star(&mut engine));
         assert_ne!(first, second);
         let marks = |output: Output| {
             output.events.iter().filter(|it| matches!(it, Event::MarksChanged(_))).count()
         };
-        assert_eq!(marks(fail(&mut engine, first)), 0, "the second shows the star");
-        assert_eq!(marks(fail(&mut engine, second)), 1);
+        assert_eq!(marks(fail(&mut engine, first)), 2, "the store will refuse the second");
+        assert_eq!(marks(fail(&mut engine, second)), 0);
         assert!(engine.pending.is_empty());
     }
 
@@ -429,10 +440,11 @@ mod tests {
             manual_poll::stop(&mut engine, NOW, vec![feed]);
             for work in &both {
                 assert_eq!(work.failures, 0);
-                end(&mut engine, work, Err("the disk is full".into()));
+                let why = StoreFailure { failures: 7, .."the disk is full".into() };
+                end(&mut engine, work, Err(why));
                 assert_eq!(steps(&engine), 1, "{failing:?}");
             }
-            assert_eq!(write(4, &mut engine).failures, 2, "the store does not refuse the next one");
+            assert_eq!(write(4, &mut engine).failures, 7, "the store does not refuse the next one");
         }
     }
 

@@ -201,10 +201,9 @@ fn follow_event(cx: &mut Cx<'_>, event: Event) {
 /// Updates the subscriptions pane after subscriptions were added or removed. The open list stays open if it still exists.
 fn show_feed_list(cx: &mut Cx<'_>) {
     forget_unsubscribed(cx.app);
-    let list = |app: &App| app.ui.feeds.selected_row().map(PlaceList::of);
-    let before = list(cx.app);
     feeds_pane::rebuild_rows(cx.app);
-    if list(cx.app) == before {
+    let list = cx.app.ui.feeds.selected_row().map(PlaceList::of);
+    if list.as_ref() == Some(&cx.app.ui.list.of) {
         refresh_open_list(cx);
     } else {
         load_rows::open_list(cx);

@@ -592,7 +592,12 @@ impl UndoStack {
             let Some(known) = self.steps.iter().find(|known| known.id == id) else { continue };
             let step = &known.step;
             match known.at.filter(|_| step.is_saved()) {
-                None => changes.gone.push(id),
+                // As in [`store_fresh`], earlier steps cannot be undone without it after a restart.
+                None => {
+                    let known = self.steps.iter().filter(|known| known.id <= id);
+                    let stored = known.filter(|known| known.at.is_some());
+                    changes.gone.extend(stored.map(|known| known.id));
+                }
                 Some(at) => {
                     changes.kept.push(SavedStep { id, at, step: step.clone(), undone: false });
                 }

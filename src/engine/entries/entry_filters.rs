@@ -94,7 +94,7 @@ pub fn save(
 
 /// Notes a change of a filter whose effects on entries are not written yet.
 fn begin(engine: &mut Engine, filter: u32, step: LaterStep, look_for: Option<EntryFilter>) {
-    let pending = Pending { filter, step, look_for, is_saved: false };
+    let pending = Pending { filter, step, look_for, is_saved: false, is_sent: false };
     engine.filters.pending.push(pending);
 }
 
@@ -270,8 +270,12 @@ pub fn found(engine: &mut Engine, filter: u32, hits: Vec<EntryKey>) {
         None => (Action::default(), Vec::new()),
         Some(filter) => (filter.action.clone(), hits),
     };
-    let mut pending = engine.filters.pending.iter();
-    let step = pending.find(|pending| pending.filter == filter).map(|it| it.step.clone());
+    let mut pending = engine.filters.pending.iter_mut();
+    let next = pending.find(|pending| pending.filter == filter && !pending.is_sent);
+    let step = next.map(|pending| {
+        pending.is_sent = true;
+        pending.step.clone()
+    });
     apply(engine, None, FilterWork::Apply { filter, action, hits }, step);
 }
 

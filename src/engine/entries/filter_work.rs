@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::change::value::LaterStep;
+use backissue_core::feed::hints::is_default;
 use backissue_core::filters::{Action, EntryFilter};
 use backissue_core::history::{EntryKey, FeedKey, Flag};
 
@@ -61,6 +62,8 @@ pub(super) struct Pending {
     pub(super) look_for: Option<EntryFilter>,
     /// Whether the filter was written, although its effects on entries are not.
     pub(super) is_saved: bool,
+    /// Whether the effects on entries were sent to the store.
+    pub(super) is_sent: bool,
 }
 
 /// Preview of the entries that a filter would match.
@@ -149,6 +152,9 @@ pub struct FilterChanges {
     /// Entries with a changed mark and the new value of the mark.
     #[serde(with = "crate::engine::change::key_runs::flags")]
     pub flags: Vec<(EntryKey, Flag, bool)>,
+    /// `true` if only some of the matches are listed, because the filter stays.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub of_some: bool,
 }
 
 impl FilterChanges {

@@ -10,10 +10,11 @@ use super::addition::{
 };
 use super::addresses::{comparable, subscribed_as, take_login};
 use super::archive_subscription::{Corrected, CurrentFound, correct};
+use super::setting_row::FeedSettings;
 use super::subscription::{FormerAddress, NamedBy, Subscription};
 use super::{feed_moves, feed_preview, import, unsubscribe};
 use crate::engine::change::undo_stack::Step;
-use crate::engine::change::value::FeedChange;
+use crate::engine::change::value::{FeedChange, FeedParts};
 use crate::engine::change::{self, Change};
 use crate::engine::politeness::host_queue::Waiting;
 use crate::engine::politeness::rate_limits;
@@ -289,11 +290,7 @@ pub fn subscribe(
     if let Some(feed) = same.filter(|_| !wanted.given_by.is_supplied())
         && unsubscribe::take_back(engine, now, feed, true).is_ok()
     {
-        let change = import::add_to(engine, feed, wanted).1;
-        if change != FeedChange::default() {
-            change::write(engine, Change::Feeds(vec![(feed, change)]), None);
-        }
-        return Added { feed, known: false, again: true, moved: None };
+        return restored(engine, feed, wanted, archive);
     }
     let waits = rate_limits::host_waits(engine, now);
     let feed = import::insert(engine, now, wanted, url.to_owned(), named_by, &waits);
@@ -306,6 +303,34 @@ pub fn subscribe(
     change::write(engine, Change::Subscribed(vec![feed], Vec::new()), step);
     rate_limits::save_wait(engine, feed);
     Added { feed, known: false, again: false, moved: None }
+}
+
+/// Gives a feed that was restored what the user wants now.
+fn restored(
+    engine: &mut Engine,
+    feed: FeedKey,
+    wanted: &Subscribe,
+    archive: Option<NamedBy>,
+) -> Added {
+    let before = engine.feeds.get(&feed).map(FeedParts::of);
+    import::add_to(engine, feed, wanted);
+    if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
+        let record = &mut subscription.record;
+        record.own_title = wanted.title.clone().or(record.own_title.take());
+        if wanted.feed_settings != FeedSettings::default() {
+            record.feed_settings = wanted.feed_settings.clone();
+        }
+        if let Some(NamedBy { url, public }) = archive {
+            let until = subscription.record.added;
+            let former = FormerAddress { url, until, public, by_user: false };
+            subscription.record.former.push(former);
+        }
+        let change = FeedChange::since(&before, subscription);
+        if change != FeedChange::default() {
+            change::write(engine, Change::Feeds(vec![(feed, change)]), None);
+        }
+    }
+    Added { feed, known: false, again: true, moved: None }
 }
 
 /// Says that a new feed is on none of the user's accounts; empty without accounts, or if it is on one.

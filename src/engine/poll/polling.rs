@@ -375,7 +375,7 @@ mod tests {
         let mut effects = std::mem::take(&mut engine.effects);
         crate::engine::store_results::register_work(&mut engine, &mut effects);
         let id = *engine.pending.keys().next().unwrap();
-        let result = Err(StoreFailure { text: "the disk is full".into(), no_room: true });
+        let result = Err(StoreFailure { no_room: true, .."the disk is full".into() });
         let stored = Stored { id, subject: JobSubject::Records, counters: Vec::new(), result };
         stored_or_failed(&mut engine, NOW, stored);
         commit_failed(&mut engine, NOW, FEED, "the disk is full", true);

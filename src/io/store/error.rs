@@ -143,7 +143,7 @@ impl From<&StoreError> for StoreFailure {
                 | StoreError::ReadOnly
                 | StoreError::Gone(_)
         );
-        Self { text: error.to_string(), no_room }
+        Self { text: error.to_string(), no_room, failures: 0 }
     }
 }
 

@@ -177,22 +177,27 @@ impl Store {
     }
 
     /// Returns the matches of the filters that a merge of this feed changes, as they are before and after it.
-    pub(super) fn hits_of_merge(&self, from: FeedKey) -> Vec<FilterChanges> {
+    pub(super) fn hits_of_merge(&self, from: FeedKey, into: FeedKey) -> Vec<FilterChanges> {
         let is_changed = |filter: &&EntryFilter| {
             let is_scope = filter.scope == FilterScope::Feed(from);
             is_scope || self.filters.hits.contains_key(&(filter.id, from))
         };
         let changed = self.filters.list.iter().filter(is_changed);
         let known = changed.map(|filter| FilterChanges {
-            before: self.filters.hits_of(filter.id).collect(),
+            before: self.hits_in(filter.id, into),
+            of_some: true,
             ..FilterChanges::none(filter.id)
         });
         known.collect()
     }
 
     /// Adds the present matches of a filter to a change of them.
-    pub(super) fn with_present_hits(&self, changes: FilterChanges) -> FilterChanges {
-        FilterChanges { after: self.filters.hits_of(changes.filter).collect(), ..changes }
+    pub(super) fn with_present_hits(&self, changes: FilterChanges, of: FeedKey) -> FilterChanges {
+        FilterChanges { after: self.hits_in(changes.filter, of), ..changes }
+    }
+
+    fn hits_in(&self, filter: u32, feed: FeedKey) -> Vec<EntryKey> {
+        self.filters.hits_of(filter).filter(|key| key.feed == feed).collect()
     }
 
     /// Removes the matches of a removed feed from memory.
@@ -253,6 +258,7 @@ impl Store {
             flags: self.differences(&wanted)?,
             before: before.iter().copied().collect(),
             after: after.iter().copied().collect(),
+            of_some: false,
         };
         touched.extend(after.iter().chain(wanted.keys()).map(|key| key.feed));
         let [mut index, mut sums, mut hit, mut facts] = [(); 4].map(|()| Batch::default());
@@ -332,7 +338,11 @@ impl Store {
         let is_by_hand =
             of_list.any(|it| it.id == changes.filter && it.scope == FilterScope::ByHand);
         // A server may have changed the label of other entries since the change, so change only the entries of the change.
-        let hits = if is_by_hand { &(now | &(&to - &from)) - &(&from - &to) } else { to };
+        let hits = if is_by_hand || changes.of_some {
+            &(now | &(&to - &from)) - &(&from - &to)
+        } else {
+            to
+        };
         let mut wanted: BTreeMap<EntryKey, Flags> = BTreeMap::new();
         for &(key, flag, value) in &changes.flags {
             let known = match wanted.get(&key) {
@@ -342,7 +352,7 @@ impl Store {
             let Some(flags) = known else { continue };
             wanted.insert(key, flags.with(flag, value == forward));
         }
-        for &key in now {
+        for &key in now.iter().filter(|_| !changes.of_some) {
             let known = changes.before.binary_search(&key).is_ok()
                 || changes.after.binary_search(&key).is_ok();
             if known || self.filters.is_hidden_otherwise(changes.filter, key) {

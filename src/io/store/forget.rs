@@ -105,12 +105,12 @@ impl Store {
     pub fn absorb(&mut self, from: FeedKey, into: FeedKey) -> Result<AbsorbedEntries, StoreError> {
         let rows = self.rows_of(from)?.clone();
         let numbered: Vec<(u32, IndexRow)> = (0_u32..).zip(rows).collect();
-        let before = self.hits_of_merge(from);
+        let before = self.hits_of_merge(from, into).into_iter();
         let mut changes = AbsorbedEntries::default();
         for batch in numbered.chunks(BATCH) {
             self.absorb_batch(from, into, batch, &mut changes)?;
         }
-        changes.filters = before.into_iter().map(|known| self.with_present_hits(known)).collect();
+        changes.filters = before.map(|known| self.with_present_hits(known, into)).collect();
         self.hand_elsewhere(from, into)?;
         Ok(changes)
     }
@@ -135,7 +135,12 @@ impl Store {
             let Some(kept) = handed.remove(&key) else { continue };
             let candidates = known.get(&row.identity).map_or(&[][..], Vec::as_slice);
             if let Some(same) = candidates.iter().find(|other| other.kept.id == kept.id) {
-                let flags = either(same.row.flags, row.flags);
+                let mut flags = either(same.row.flags, row.flags);
+                if flags.is_withdrawn() && row.flags.is_live() {
+                    // For example, the undo of an earlier merge hid it.
+                    flags = flags.withdrawn(false);
+                    absorbed.added.push(same.seq);
+                }
                 let key = EntryKey { feed: into, seq: same.seq };
                 let is_new = |is: fn(Flags) -> bool| is(flags) && !is(same.row.flags);
                 absorbed.read.extend(is_new(Flags::is_read).then_some(key));

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use backissue_core::history::{
-    ArchiveNode, EntryKey, FeedKey, HistoryRecord, KeptEntry, Nodes, merge,
+    ArchiveNode, EntryKey, FeedKey, HistoryRecord, IndexRow, KeptEntry, Nodes, merge,
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -83,15 +83,22 @@ impl Store {
     ) -> Result<Vec<EntryKey>, StoreError> {
         let counters = self.counters_of(feed)?;
         let withdrawn = showing != Showing::Again;
-        if withdrawn {
+        if showing == Showing::HidesAbsorbed {
+            // Meanwhile, the feed itself may have supplied the entry.
+            let listed = self.history_of(feed)?.windows.past.pop().unwrap_or_default();
+            let rows = self.rows_of(feed)?;
+            let is_listed = |row: &IndexRow| listed.contains(&row.identity);
+            entries.retain(|seq| !rows.get(*seq as usize).is_some_and(is_listed));
+        } else if withdrawn {
             let mut theirs = Vec::new();
             for seq in entries {
                 let entry = self.entry(EntryKey { feed, seq })?;
                 // In the meantime, the publisher's document may have supplied the entry.
                 let is_hidden = |kept: &KeptEntry| match showing {
-                    Showing::HidesAbsorbed => true,
                     Showing::HidesCopies => kept.is_of_copy(),
-                    Showing::HidesUnlisted | Showing::Again => !kept.was_listed(),
+                    Showing::HidesUnlisted | Showing::HidesAbsorbed | Showing::Again => {
+                        !kept.was_listed()
+                    }
                 };
                 theirs.extend(entry.filter(|(kept, _)| is_hidden(kept)).map(|_| seq));
             }

@@ -245,7 +245,7 @@ impl Store {
         let new = seqs.iter().map(|&seq| EntryKey { feed, seq });
         let after: BTreeSet<EntryKey> = before.iter().copied().chain(new).collect();
         let (before, after) = (before.into_iter().collect(), after.into_iter().collect());
-        FilterChanges { filter, before, after, flags: Vec::new() }
+        FilterChanges { before, after, ..FilterChanges::none(filter) }
     }
 
     /// Waits again for the entries of an import, or stops waiting because the import was undone.

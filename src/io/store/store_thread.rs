@@ -367,6 +367,9 @@ impl<'a> Working<'a> {
         }
         for unsynced in self.unsynced.take().unwrap_or_default() {
             let answer = match (unsynced, synced) {
+                (Unsynced::Work { answer: Some(stored), .. }, _) if stored.result.is_err() => {
+                    Some(stored)
+                }
                 (Unsynced::Work { answer, .. }, Ok(())) => answer,
                 (Unsynced::Work { id, subject, .. }, Err(error)) => {
                     Some(failed(&mut self.store, id, subject, error))
@@ -408,8 +411,7 @@ impl<'a> Working<'a> {
 
 /// Returns the result of a job whose changes could not be written after it was done.
 fn failed(store: &mut Store, id: JobId, subject: JobSubject, error: &StoreError) -> Stored {
-    let why = error.into();
-    store.note_failed(subject, &why);
+    let why = store.note_failed(subject, error.into());
     Stored { id, subject, counters: Vec::new(), result: Err(why) }
 }
 

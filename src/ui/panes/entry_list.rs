@@ -11,6 +11,7 @@ use chrono_tz::Tz;
 use crate::engine::entries::rows::{
     GapMark, ROWS_AT_ONCE_MAX, Row, RowKey, RowOrder, RowsLoaded, RowsWanted,
 };
+use crate::ui::state::feeds_pane::PlaceList;
 use backissue_core::feed::dates::calendar::day_of;
 use backissue_core::history::EntryKey;
 use backissue_core::words::frequency::Frequency;
@@ -35,6 +36,8 @@ const SIGHT_ROWS_MIN: usize = 24;
 pub struct Listing {
     /// Number that distinguishes this list from previously opened lists.
     pub number: u64,
+    /// The row of the subscriptions pane for which the list was opened.
+    pub of: PlaceList,
     /// Number of rows in the whole list.
     pub total: usize,
     /// Index of the first row in memory.

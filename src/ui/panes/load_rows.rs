@@ -21,7 +21,7 @@ use crate::engine::store_work::Job;
 use crate::ui::app::{App, Cx};
 use crate::ui::effect::{ScreenEffect, ask_store};
 use crate::ui::scroll_list::{Distance, ScrollList, moved};
-use crate::ui::state::feeds_pane::FeedsRow;
+use crate::ui::state::feeds_pane::{FeedsRow, PlaceList};
 use crate::ui::state::layout::Pane;
 
 /// Moves the selection down (`true`) or up in the entry list.
@@ -47,7 +47,9 @@ pub fn load_visible_rows(cx: &mut Cx<'_>) {
 pub fn open_list(cx: &mut Cx<'_>) {
     let number = cx.app.ui.list.number.saturating_add(1);
     let order = cx.app.ui.chosen_order();
-    cx.app.ui.list = Listing { number, order, waiting: true, fresh: true, ..Listing::default() };
+    let of = cx.app.ui.feeds.selected_row().map(PlaceList::of).unwrap_or_default();
+    let opened = Listing { number, of, order, waiting: true, fresh: true, ..Listing::default() };
+    cx.app.ui.list = opened;
     cx.app.ui.then = None;
     cx.app.ui.attention = ScrollList::default();
     cx.app.ui.marked.entries.clear();

@@ -167,7 +167,8 @@ fn search_for(cx: &mut Cx<'_>, matching: Matching, ranked: bool) {
     let number = list.number.saturating_add(1);
     let rows = std::mem::take(&mut list.rows);
     let (total, offset) = (list.total, list.offset);
-    *list = Listing { number, waiting: true, fresh: true, order, ..Listing::default() };
+    let of = list.of.clone();
+    *list = Listing { number, of, waiting: true, fresh: true, order, ..Listing::default() };
     if offset == 0 {
         (list.rows, list.total) = (rows, total);
     }

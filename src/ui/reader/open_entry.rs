@@ -275,9 +275,15 @@ pub fn show_rows(cx: &mut Cx<'_>, loaded: RowsLoaded) {
 /// Closes the text that has the focus if the list no longer contains its entry, for example because its feed was removed: keys would
 /// act on another one.
 fn close_if_gone(app: &mut App) {
-    let is_read = |row: &Row| row.key.entry().is_none() || row.key.entry() == app.ui.read_entry();
+    let read = app.ui.read_entry();
+    let is_read = |row: &Row| {
+        let shares = row.also.iter().map(|(key, _)| key).chain(&row.inside.entries);
+        row.key.entry().is_none()
+            || row.key.entry() == read
+            || shares.copied().any(|key| Some(key) == read)
+    };
     let is_there = app.ui.list.selected_row().map_or(app.ui.list.total > 0, is_read);
-    if app.ui.focus == Pane::Reader && app.ui.read_entry().is_some() && !is_there {
+    if app.ui.focus == Pane::Reader && read.is_some() && !is_there {
         (app.ui.reader, app.ui.opening) = (None, None);
         app.ui.focus = Pane::Entries;
     }

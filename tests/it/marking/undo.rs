@@ -428,13 +428,16 @@ fn a_removed_feed_that_is_added_again_has_its_marks() {
     world.tell(Request::Mark(star));
     let before = world.feed(feed.0).counters;
     world.tell(Request::Unsubscribe(feed));
-    let wanted = Subscribe { address, tags: vec!["new".into()], ..Subscribe::default() };
+    let (tags, title) = (vec!["new".into()], Some("Belfry".into()));
+    let wanted = Subscribe { address, tags, title, ..Subscribe::default() };
     world.tell(Request::Subscribe(Box::new(wanted)));
     world.rest();
     assert!(world.notice().starts_with("subscribed again, with its marks,"), "{}", world.notice());
     let again = world.feed(feed.0);
     assert_eq!((again.counters, again.record.tags.last().unwrap().as_str()), (before, "new"));
-    assert_eq!(world.reload().engine.feeds[&feed].counters, before);
+    let kept = world.reload().engine;
+    assert_eq!(kept.feeds[&feed].counters, before);
+    assert_eq!(kept.feeds[&feed].record.own_title.as_deref(), Some("Belfry"));
     world.tell(Request::Undo);
     assert!(!world.app.engine.feeds.contains_key(&feed));
 }

@@ -150,9 +150,8 @@ fn answered(answer: Answer) -> Input {
 
 /// The failure of work because the disk is full.
 pub fn refused(store: &mut Store, work: &StoreWork) -> Input {
-    let why = StoreFailure { text: "the disk is full".into(), no_room: true };
-    store.note_failed(work.job.subject(), &why);
-    let result = Err(why);
+    let why = StoreFailure { no_room: true, .."the disk is full".into() };
+    let result = Err(store.note_failed(work.job.subject(), why));
     let (id, subject) = (work.id, work.job.subject());
     Input::Stored(Box::new(Stored { id, subject, counters: Vec::new(), result }))
 }

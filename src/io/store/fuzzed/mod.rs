@@ -285,6 +285,7 @@ fn fill(store: &mut Store) {
                 before: keys.clone(),
                 after: keys,
                 flags: vec![(first, Flag::Hidden, true), (first, Flag::Starred, false)],
+                of_some: false,
             }),
             forward: false,
         },

@@ -302,6 +302,10 @@ fn move_to_a_subscribed_feed_merges_the_marks() {
         assert_eq!(marks_of(&mut world), merged);
     }
     world.press("u");
+    attend(&mut world);
+    world.press("<enter>");
+    assert_eq!(marks_of(&mut world), merged, "a second merge is like the first one");
+    world.press("u");
     world.app = world.reload();
     assert_eq!(marks_of(&mut world), before);
 }
