@@ -139,8 +139,6 @@ pub struct Engine {
     pub(super) pending: BTreeMap<JobId, PendingChange>,
     /// Store jobs that are pending writes, with the feeds that each of them changes.
     pub(super) writes: BTreeMap<JobId, BTreeSet<FeedKey>>,
-    /// Number of jobs with changes that failed since the program started.
-    pub(super) failed_changes: u32,
     /// The histories that pending store jobs write.
     pub(super) histories: BTreeMap<JobId, Arc<HistoryRecord>>,
     /// Events of feeds that are emitted when all writes of the feed have ended.

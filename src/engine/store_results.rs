@@ -18,7 +18,7 @@ use super::poll::poll_stage::{News, Poll};
 use super::poll::{learn, manual_poll, polling};
 use super::request::{Effect, Event};
 use super::state::Engine;
-use super::store_work::{Answer, Basis, Job, JobId, JobSubject, StoreFailure, Stored};
+use super::store_work::{Answer, Job, JobId, JobSubject, StoreFailure, Stored};
 use backissue_core::history::{EntryKey, FeedKey};
 
 /// Length of the pause in automatic polls after a write failed because the disk was full.
@@ -32,8 +32,9 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
         {
             engine.last_job = engine.last_job.saturating_add(1);
             work.id = JobId(engine.last_job);
-            let failures = work.job.subject().basis().and_then(|basis| failures_of(engine, basis));
-            work.failures = failures.map_or(0, |failures| *failures);
+            if let Some(feed) = work.job.subject().history() {
+                work.failures = engine.subscription_mut(feed).map_or(0, |feed| feed.failures);
+            }
             if let Some(history) = work.job.history() {
                 engine.histories.insert(work.id, Arc::clone(history));
             }
@@ -45,14 +46,6 @@ pub fn register_work(engine: &mut Engine, effects: &mut [Effect]) {
                 engine.pending.insert(work.id, change);
             }
         }
-    }
-}
-
-/// Returns the number of known failures of jobs with a basis; `None` for a feed that is gone.
-fn failures_of(engine: &mut Engine, basis: Basis) -> Option<&mut u32> {
-    match basis {
-        Basis::History(feed) => Some(&mut engine.subscription_mut(feed)?.failures),
-        Basis::Changes => Some(&mut engine.failed_changes),
     }
 }
 
@@ -111,18 +104,11 @@ pub(super) fn stored_or_failed(engine: &mut Engine, now: DateTime<Utc>, stored: 
         engine.set_counters(feed, counters);
     }
     let history = engine.histories.remove(&stored.id).filter(|_| stored.result.is_ok());
-    match (stored.subject.basis(), &stored.result) {
-        (Some(basis), Err(why)) => {
-            if let Some(failures) = failures_of(engine, basis) {
-                *failures = why.failures.max(*failures);
-            }
+    if let Some(known) = stored.subject.history().and_then(|feed| engine.subscription_mut(feed)) {
+        match &stored.result {
+            Err(why) => known.failures = known.failures.max(why.failures),
+            Ok(_) => known.stored_history = history.unwrap_or_else(|| known.stored_history.clone()),
         }
-        (Some(Basis::History(feed)), Ok(_)) => {
-            if let Some((known, history)) = engine.subscription_mut(feed).zip(history) {
-                known.stored_history = history;
-            }
-        }
-        (Some(Basis::Changes) | None, _) => {}
     }
     match stored.result {
         Ok(answer) => {
@@ -398,15 +384,15 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_reverts_later_changes_too() {
+    fn failed_write_reverts_only_its_own_job() {
         let mut engine = engine();
         let (first, second) = (star(&mut engine), star(&mut engine));
         assert_ne!(first, second);
         let marks = |output: Output| {
             output.events.iter().filter(|it| matches!(it, Event::MarksChanged(_))).count()
         };
-        assert_eq!(marks(fail(&mut engine, first)), 2, "the store will refuse the second");
-        assert_eq!(marks(fail(&mut engine, second)), 0);
+        assert_eq!(marks(fail(&mut engine, first)), 0, "the second shows the star");
+        assert_eq!(marks(fail(&mut engine, second)), 1);
         assert!(engine.pending.is_empty());
     }
 

@@ -43,8 +43,8 @@ pub struct StoreWork {
     pub change: Option<PendingChange>,
     /// Undo steps that are written in the same frame as the job: all of it is durable, or nothing.
     pub beside: Option<Beside>,
-    /// Number of failed jobs with the same basis that the engine knew of. If there was another one, this job contains what could not
-    /// be written, and the store refuses it.
+    /// Number of failed writes of the feed's history that the engine knew of. If there was another one, the history in this job
+    /// contains what could not be written, and the store refuses the job.
     pub failures: u32,
 }
 
@@ -207,15 +207,6 @@ pub enum JobSubject {
     Keeping,
     /// Data to show.
     Display,
-}
-
-/// What a job builds on: a job that is made while an earlier one with the same basis is being written contains what that one writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Basis {
-    /// The history of a feed.
-    History(FeedKey),
-    /// Changes that are shown before they are written: marks, settings, subscriptions, filters, saved searches.
-    Changes,
 }
 
 /// The answer of the store to a job that succeeded.
@@ -386,7 +377,7 @@ pub struct StoreFailure {
     pub text: String,
     /// `true` if nothing can be written for now, because the disk is full or the data folder is gone. The data in the store is valid.
     pub no_room: bool,
-    /// Number of failed jobs with the same basis that the store knows of, for [`StoreWork::failures`].
+    /// Number of failed writes of the feed's history that the store knows of, for [`StoreWork::failures`].
     pub failures: u32,
 }
 
@@ -420,16 +411,9 @@ pub struct UnreadLimit {
 }
 
 impl JobSubject {
-    /// Returns what the job builds on.
-    pub const fn basis(self) -> Option<Basis> {
-        if let Self::Poll(feed) | Self::History(feed) = self {
-            return Some(Basis::History(feed));
-        }
-        if matches!(self, Self::Records | Self::Change | Self::Filter(_)) {
-            Some(Basis::Changes)
-        } else {
-            None
-        }
+    /// Returns the feed whose history the job writes or reads.
+    pub const fn history(self) -> Option<FeedKey> {
+        if let Self::Poll(feed) | Self::History(feed) = self { Some(feed) } else { None }
     }
 
     /// Checks whether data is lost if a job with this subject fails.

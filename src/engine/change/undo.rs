@@ -1,9 +1,11 @@
 //! Undoes and redoes the user's changes, and reverts a change whose write failed.
 //!
-//! Later changes that wait for the store were made on top of the failed one: the store refuses them, and they are reverted, too. If a
-//! poll that is being written contains a failed change of its feed, the record of the feed is written again without it.
+//! Later changes of the same data may also be waiting for the store. A later change that fails is reverted separately, so the
+//! values that it would restore must not contain the first failed change. If a later write contains the failed change, the data is
+//! written again without the failed change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ops::Bound::{Excluded, Unbounded};
 
 use backissue_core::feed::text::counted_words;
 use backissue_core::filters::{EntryFilter, FilterScope};
@@ -11,9 +13,9 @@ use backissue_core::history::{EntryKey, FeedKey, GapState};
 use chrono::{DateTime, Utc};
 
 use super::undo_stack::{Step, TakenStep, is_over, words_of_import, words_together};
-use super::value::{ChangeId, Direction, FeedChange, FeedParts, Origin};
-use super::write::records_of;
-use super::{Change, PendingChange, questions};
+use super::value::{ChangeId, Direction, FeedChange, FeedParts, ListChange, Numbered, Origin};
+use super::write::{records_of, write};
+use super::{Change, MarkChange, PendingChange, questions};
 use crate::engine::backfill::{brought, history_requests};
 use crate::engine::entries::entry_filters;
 use crate::engine::entries::filter_work::FilterChanges;
@@ -304,70 +306,155 @@ fn not_subscribed(engine: &mut Engine) -> Option<Step> {
     None
 }
 
-/// Reverts the changes that a failed store job should have written, the last one first. The store refuses all later changes that
-/// wait for it, too, because they were made on top of this one, so they are reverted first.
+/// Reverts the changes that a failed store job should have written, the last one first.
 pub fn revert(engine: &mut Engine, now: DateTime<Utc>, failed: JobId) {
-    let of_gap = |pending: &PendingChange| matches!(pending.changes[..], [Change::Gap(_)]);
-    let Some(only) = engine.pending.get(&failed).map(of_gap) else { return };
-    let (later, earlier) = std::mem::take(&mut engine.pending)
-        .into_iter()
-        .partition(|(id, pending)| *id == failed || (*id > failed && !only && !of_gap(pending)));
-    engine.pending = earlier;
-    let later: BTreeMap<JobId, PendingChange> = later;
-    let others = engine.writes.range(failed..).filter(|(id, _)| !later.contains_key(id));
-    let others: BTreeSet<FeedKey> = others.flat_map(|(_, feeds)| feeds).copied().collect();
-    let mut reverted = BTreeSet::new();
-    for PendingChange { changes, step, taken } in later.into_values().rev() {
-        engine.undo.refused(step, taken);
-        for change in changes.into_iter().rev() {
-            reverted.extend(change.feeds());
-            revert_one(engine, now, change);
-        }
-    }
-    let records = records_of(engine, &mut reverted.intersection(&others).copied());
-    if !records.is_empty() {
-        engine.unsaved = engine.unsaved.saturating_add(1);
-        engine.store(Job::SaveRecords(records));
+    let Some(PendingChange { changes, step, taken }) = engine.pending.remove(&failed) else {
+        return;
+    };
+    engine.undo.refused(step, taken);
+    for change in changes.into_iter().rev() {
+        revert_one(engine, now, failed, change);
     }
 }
 
-fn revert_one(engine: &mut Engine, now: DateTime<Utc>, change: Change) {
+fn revert_one(engine: &mut Engine, now: DateTime<Utc>, failed: JobId, change: Change) {
     match change {
-        Change::Mark(mark) => marks::show(engine, mark.reversed(), MarkedBy::Undo),
-        Change::Feeds(feeds) => revert_feeds(engine, now, feeds),
+        Change::Mark(mark) => revert_mark(engine, failed, mark),
+        Change::Feeds(feeds) => revert_feeds(engine, now, failed, feeds),
         Change::Subscribed(added, changed) => {
             for feed in added {
                 unsubscribe::leave(engine, feed);
             }
             engine.tell(Event::FeedsChanged);
-            revert_feeds(engine, now, changed);
+            revert_feeds(engine, now, failed, changed);
         }
-        Change::Unsubscribed(feed) => unsubscribe::put_back(engine, now, feed, true),
-        Change::Resubscribed(feed) => unsubscribe::put_back(engine, now, feed, false),
+        Change::Unsubscribed(feed) => {
+            unsubscribe::put_back(engine, now, feed, true);
+            write_again(engine, failed, feed);
+        }
+        Change::Resubscribed(feed) => {
+            unsubscribe::put_back(engine, now, feed, false);
+            write_again(engine, failed, feed);
+        }
         Change::Merged { from, into: (into, changed) } => {
             engine.undo.step_is_missing();
             unsubscribe::put_back(engine, now, from, true);
-            revert_feeds(engine, now, vec![(into, *changed)]);
+            revert_feeds(engine, now, failed, vec![(into, *changed)]);
+            write_again(engine, failed, from);
         }
         // The history is again the one that the store has.
         Change::Gap(_) => {}
         Change::Filters(change) => {
+            let (change, is_later) = hand_over(engine, failed, change, Change::filters);
             for id in change.revert(&mut engine.filters.list) {
                 entry_filters::failed(engine, id);
             }
             engine.tell(Event::FiltersChanged);
+            // The later write contains the failed change, so write the list again. A change without items does that.
+            if is_later {
+                write(engine, Change::Filters(ListChange::new(Vec::new(), &[])), None);
+            }
         }
         Change::Searches(change) => {
+            let (change, is_later) = hand_over(engine, failed, change, Change::searches);
             change.revert(&mut engine.saved_searches);
             engine.tell(Event::SearchesPutBack);
+            if is_later {
+                write(engine, Change::Searches(ListChange::new(Vec::new(), &[])), None);
+            }
         }
     }
 }
 
+/// Returns the changes whose jobs were created after `job`, in the order of the jobs, with the ids of their undo steps.
+fn later(engine: &mut Engine, job: JobId) -> impl Iterator<Item = (&mut Change, Option<ChangeId>)> {
+    let pending = engine.pending.range_mut((Excluded(job), Unbounded));
+    pending.flat_map(|(_, pending)| {
+        let step = pending.step;
+        pending.changes.iter_mut().map(move |change| (change, step))
+    })
+}
+
+/// Leaves the items of a list that later changes also set to those changes: they restore the items if they fail too. Returns the
+/// remaining change, and whether there are later changes.
+fn hand_over<T: Numbered>(
+    engine: &mut Engine,
+    failed: JobId,
+    mut change: ListChange<T>,
+    of: fn(&mut Change) -> Option<&mut ListChange<T>>,
+) -> (ListChange<T>, bool) {
+    let mut is_later = false;
+    for later in later(engine, failed).filter_map(|(change, _)| of(change)) {
+        is_later = true;
+        change.hand_over(later);
+    }
+    (change, is_later)
+}
+
+/// Shows the entries of a failed mark as they were before it. An entry that a later mark of the same kind contains shows the
+/// value of that mark. If that value is the opposite, the later mark changes nothing there.
+fn revert_mark(engine: &mut Engine, failed: JobId, mark: MarkChange) {
+    let MarkChange { flag, value, keys } = mark;
+    let mut rest: BTreeSet<EntryKey> = keys.into_iter().collect();
+    let mut unchanged = Vec::new();
+    for (change, step) in later(engine, failed) {
+        let Change::Mark(later) = change else { continue };
+        if later.flag != flag {
+            continue;
+        }
+        let covered: BTreeSet<EntryKey> =
+            later.keys.iter().filter(|key| rest.remove(key)).copied().collect();
+        if later.value != value && !covered.is_empty() {
+            later.keys.retain(|key| !covered.contains(key));
+            unchanged.push((step, covered));
+        }
+    }
+    for (step, keys) in unchanged {
+        if let Some(step) = step {
+            engine.undo.leave_out(step, (flag, !value), &keys);
+        }
+    }
+    if !rest.is_empty() {
+        let keys = rest.into_iter().collect();
+        marks::show(engine, MarkChange { flag, value: !value, keys }, MarkedBy::Undo);
+    }
+}
+
 /// Reverts changes of feeds, the last one first.
-fn revert_feeds(engine: &mut Engine, now: DateTime<Utc>, feeds: Vec<(FeedKey, FeedChange)>) {
-    for (feed, changed) in feeds.into_iter().rev() {
+fn revert_feeds(
+    engine: &mut Engine,
+    now: DateTime<Utc>,
+    failed: JobId,
+    feeds: Vec<(FeedKey, FeedChange)>,
+) {
+    for (feed, mut changed) in feeds.into_iter().rev() {
+        for (change, _) in later(engine, failed) {
+            if let Change::Feeds(later) | Change::Subscribed(_, later) = change {
+                let of_feed = later.iter_mut().filter(|(other, _)| *other == feed);
+                of_feed.for_each(|(_, later)| changed.hand_over(later));
+            } else if let Change::Merged { into: (other, later), .. } = change
+                && *other == feed
+            {
+                changed.hand_over(later);
+            }
+        }
         feed_moves::show_reverted(engine, now, feed, &changed);
+        write_again(engine, failed, feed);
+    }
+}
+
+/// Checks whether a later job writes a record of this feed.
+fn is_written_later(engine: &Engine, failed: JobId, feed: FeedKey) -> bool {
+    let mut later = engine.writes.range((Excluded(failed), Unbounded));
+    later.any(|(_, feeds)| feeds.contains(&feed))
+}
+
+/// Writes the record of a feed again if a later write contains the failed change.
+fn write_again(engine: &mut Engine, failed: JobId, feed: FeedKey) {
+    if is_written_later(engine, failed, feed) {
+        let records = records_of(engine, &mut std::iter::once(feed));
+        engine.unsaved = engine.unsaved.saturating_add(1);
+        engine.store(Job::SaveRecords(records));
     }
 }
 
@@ -377,7 +464,6 @@ mod tests {
     use chrono::{DateTime, Utc};
 
     use super::*;
-    use crate::engine::change::MarkChange;
     use crate::engine::entries::rows::MarkedEntries;
     use crate::engine::feeds::addition::Subscribe;
     use crate::engine::feeds::subscription::{Subscription, SubscriptionRecord};
@@ -446,10 +532,10 @@ mod tests {
         };
         let (first, second) = (tagged("one"), tagged("two"));
         assert_ne!(first, second);
-        for job in [first, second] {
-            end(&mut engine, job, JobSubject::Records, true);
-            assert_eq!(engine.feeds[&FEED].record, before);
-        }
+        end(&mut engine, first, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record.tags, ["two"], "it may still be written");
+        end(&mut engine, second, JobSubject::Records, true);
+        assert_eq!(engine.feeds[&FEED].record, before);
     }
 
     #[test]
@@ -468,22 +554,23 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_change_is_absent_from_the_record_of_a_poll() {
-        for with_poll in [false, true] {
-            let (mut engine, before) = engine();
-            let (first, second) = (allow_http(&mut engine), set_pace(&mut engine));
-            if with_poll {
-                engine.writes.insert(JobId(99), BTreeSet::from([FEED]));
-            }
-            let output = end(&mut engine, first, JobSubject::Records, true);
-            assert_eq!(written(&output), with_poll.then_some(&before), "it had both changes");
-            assert_eq!(engine.feeds[&FEED].record, before);
-            end(&mut engine, second, JobSubject::Records, true);
-            assert_eq!(engine.feeds[&FEED].record, before);
-            let shown = set_pace(&mut engine);
-            end(&mut engine, shown, JobSubject::Records, false);
-            assert_ne!(engine.feeds[&FEED].record, before, "a new change stays");
-        }
+    fn failed_change_is_absent_from_later_writes() {
+        let (mut engine, before) = engine();
+        let (answer, setting) = (allow_http(&mut engine), set_pace(&mut engine));
+        let output = end(&mut engine, answer, JobSubject::Records, true);
+        let again = written(&output).unwrap().clone();
+        assert!(!again.feed_settings.allow_insecure, "what the setting wrote had it");
+        assert_eq!(again.feed_settings.pace, Some(Pace::More));
+        end(&mut engine, setting, JobSubject::Records, false);
+        assert_eq!(engine.feeds[&FEED].record, again);
+        let (mut engine, _) = self::engine();
+        let (setting, answer) = (set_pace(&mut engine), allow_http(&mut engine));
+        let output = end(&mut engine, setting, JobSubject::Records, true);
+        let again = written(&output).unwrap().clone();
+        assert!(again.feed_settings.allow_insecure, "the answer may still be written");
+        assert_eq!(again.feed_settings.pace, before.feed_settings.pace);
+        end(&mut engine, answer, JobSubject::Records, false);
+        assert_eq!(engine.feeds[&FEED].record, again);
     }
 
     /// Sets or clears the star of an entry and returns the id of the store job.
@@ -500,9 +587,11 @@ mod tests {
 
     #[test]
     fn failed_pending_marks_show_the_written_state() {
-        for (fails, expected, undo) in
-            [([true, true], false, "nothing to undo"), ([false, true], true, "undone: 1 starred")]
-        {
+        for (fails, expected, undo) in [
+            ([true, true], false, "nothing to undo"),
+            ([true, false], false, "nothing to undo"),
+            ([false, true], true, "undone: 1 starred"),
+        ] {
             let (mut engine, _) = engine();
             let jobs = [star(&mut engine, true), star(&mut engine, false)];
             let mut shown = false;
@@ -519,6 +608,20 @@ mod tests {
             let undone = update(&mut engine, NOW, Input::Request(undone)).events;
             assert!(undone.contains(&Event::info(undo)), "{fails:?}: {undone:?}");
         }
+    }
+
+    #[test]
+    fn the_last_of_three_changes_is_kept_if_the_first_fails() {
+        let (mut engine, before) = engine();
+        let jobs = [(); 3].map(|()| set_pace(&mut engine));
+        let shown = engine.feeds[&FEED].record.clone();
+        assert_eq!(shown.feed_settings.pace, Some(Pace::More), "as after the first");
+        let output = end(&mut engine, jobs[0], JobSubject::Records, true);
+        assert_eq!(written(&output), Some(&shown));
+        for job in &jobs[1..] {
+            end(&mut engine, *job, JobSubject::Records, true);
+        }
+        assert_eq!(engine.feeds[&FEED].record, before);
     }
 
     #[test]

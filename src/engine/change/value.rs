@@ -64,16 +64,14 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns the feeds whose records it changes.
-    pub fn feeds(&self) -> Vec<FeedKey> {
-        match self {
-            Self::Feeds(changed) | Self::Subscribed(_, changed) => {
-                changed.iter().map(|(feed, _)| *feed).collect()
-            }
-            Self::Unsubscribed(feed) | Self::Resubscribed(feed) => vec![*feed],
-            Self::Merged { from, into: (into, _) } => vec![*from, *into],
-            Self::Mark(_) | Self::Gap(_) | Self::Filters(_) | Self::Searches(_) => Vec::new(),
-        }
+    /// Returns the change of the filters, if it is one.
+    pub const fn filters(&mut self) -> Option<&mut ListChange<EntryFilter>> {
+        if let Self::Filters(change) = self { Some(change) } else { None }
+    }
+
+    /// Returns the change of the saved searches, if it is one.
+    pub const fn searches(&mut self) -> Option<&mut ListChange<SavedSearch>> {
+        if let Self::Searches(change) = self { Some(change) } else { None }
     }
 }
 
@@ -166,6 +164,15 @@ impl<T: Numbered> ListChange<T> {
         self.items.is_empty()
     }
 
+    /// Leaves the items that a later change also sets to that change. If it fails too, it restores the values before this change.
+    pub fn hand_over(&mut self, later: &mut Self) {
+        self.items.retain(|&number| {
+            let is_later = later.items.contains(&number);
+            restore(&mut later.before, &self.before, number);
+            !is_later
+        });
+    }
+
     /// Restores the changed items in the present list. Returns their numbers.
     pub fn revert(self, list: &mut Vec<T>) -> BTreeSet<u32> {
         for &number in &self.items {
@@ -234,6 +241,15 @@ fn set<T: PartialEq + Clone>(field: Option<&(T, T)>, now: &mut T, direction: Dir
     }
 }
 
+/// If a later change also sets the field, leaves it to that change to restore the value before both changes.
+fn hand_over<T>(field: &mut Field<T>, later: &mut Field<T>) {
+    if let Some(later) = later
+        && let Some(field) = field.take()
+    {
+        later.0 = field.0;
+    }
+}
+
 macro_rules! feed_change {
     (
         record { $($record:ident: $record_type:ty,)+ }
@@ -266,6 +282,16 @@ macro_rules! feed_change {
                     $($fact: field(&facts_before.$fact, &facts.$fact),)+
                     windows: field(&before.history.windows, &now.history.windows),
                 }
+            }
+
+            /// Leaves the fields that a later change of the same feed also sets to that change. If it fails too, it restores the
+            /// values before both changes; this change no longer reverts them.
+            pub fn hand_over(&mut self, later: &mut Self) {
+                $(hand_over(&mut self.$record, &mut later.$record);)+
+                $(hand_over(&mut self.$setting, &mut later.$setting);)+
+                $(hand_over(&mut self.$state, &mut later.$state);)+
+                $(hand_over(&mut self.$fact, &mut later.$fact);)+
+                hand_over(&mut self.windows, &mut later.windows);
             }
 
             /// Returns whether the change sets fields of the state, which is stored apart from the record.
@@ -382,17 +408,32 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_restored_item_by_item() {
+    fn a_failed_change_restores_its_items_and_keeps_others() {
         let first = list(&[(1, "a"), (2, "b")]);
         let second = list(&[(2, "b")]);
         let third = list(&[(2, "c"), (3, "d")]);
-        let removed = ListChange::new(first.clone(), &second);
-        let changed = ListChange::new(second.clone(), &third);
+        let mut removed = ListChange::new(first.clone(), &second);
+        let mut changed = ListChange::new(second, &third);
         let mut shown = third;
-        changed.revert(&mut shown);
-        assert_eq!(shown, second);
+        removed.hand_over(&mut changed);
         removed.revert(&mut shown);
+        assert_eq!(shown, list(&[(1, "a"), (2, "c"), (3, "d")]));
+        changed.revert(&mut shown);
         assert_eq!(shown, first);
+    }
+
+    #[test]
+    fn an_item_that_a_later_change_sets_is_restored_by_that_change() {
+        let before = list(&[(1, "a")]);
+        let (once, twice) = (list(&[(1, "b")]), list(&[(1, "c")]));
+        let mut first = ListChange::new(before.clone(), &once);
+        let mut second = ListChange::new(once, &twice);
+        let mut shown = twice.clone();
+        first.hand_over(&mut second);
+        first.revert(&mut shown);
+        assert_eq!(shown, twice);
+        second.revert(&mut shown);
+        assert_eq!(shown, before);
     }
 
     fn subscription(url: &str) -> Subscription {
@@ -422,15 +463,31 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_reverted_from_the_last_to_the_first() {
+    fn a_failed_change_leaves_later_changes_of_the_same_field() {
         let mut feed = subscription("one");
         let before = feed.clone();
         let mut set = |pace| change(&mut feed, |feed| feed.record.feed_settings.pace = Some(pace));
-        let changes = [Pace::More, Pace::Less, Pace::More].map(&mut set);
-        for change in changes.iter().rev() {
-            change.revert(&mut feed);
-        }
+        let [mut first, mut second, mut third] = [Pace::More, Pace::Less, Pace::More].map(&mut set);
+        first.hand_over(&mut second);
+        first.revert(&mut feed);
+        assert_eq!(feed.record.feed_settings.pace, Some(Pace::More), "the last one set it again");
+        second.hand_over(&mut third);
+        second.revert(&mut feed);
+        third.revert(&mut feed);
         assert_eq!(feed, before);
+    }
+
+    #[test]
+    fn a_later_change_reverts_only_the_fields_that_it_set() {
+        let mut feed = subscription("one");
+        let mut resumed = change(&mut feed, |feed| feed.state.facts.standing = FeedStatus::Stopped);
+        let mut paced = change(&mut feed, |feed| feed.record.feed_settings.pace = Some(Pace::Less));
+        resumed.hand_over(&mut paced);
+        resumed.revert(&mut feed);
+        feed.state.facts.standing = FeedStatus::Stopped;
+        paced.revert(&mut feed);
+        assert_eq!(feed.state.facts.standing, FeedStatus::Stopped, "a poll set it");
+        assert_eq!(feed.record.feed_settings.pace, None);
     }
 
     #[test]

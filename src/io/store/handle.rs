@@ -21,7 +21,7 @@ use super::pack::{Database, Table, Tables};
 use super::reading::caches::{KnownVerdicts, ListedEntryCache};
 use super::sleepy_threads::SessionLength;
 use crate::engine::entries::rows::{GapMark, RowKey};
-use crate::engine::store_work::{Basis, StoreFailure};
+use crate::engine::store_work::StoreFailure;
 use crate::io::store::pack::{Batch, TableName};
 use crate::io::{clock, codec};
 
@@ -64,8 +64,8 @@ pub struct Store {
     pub(super) list_number: u64,
     /// Changes of polls that are written together.
     pub(super) group: WriteGroup,
-    /// How often jobs with a basis failed, and the last failure.
-    pub(super) failed: BTreeMap<Basis, (u32, StoreFailure)>,
+    /// How often writes of a feed's history failed, and the last failure.
+    pub(super) failed: BTreeMap<FeedKey, (u32, StoreFailure)>,
     /// Counters that the job in progress changes.
     pub(super) counted: BTreeMap<FeedKey, Counters>,
     pub(super) data: PathBuf,

@@ -39,22 +39,23 @@ impl Store {
         Some(Stored { id, subject, counters, result })
     }
 
-    /// Returns the failure of an earlier job with the same basis if this one was made before the engine knew of it.
+    /// Returns the failure of an earlier write of the feed's history if the job was made before the engine knew of it.
     fn check_basis(&mut self, subject: JobSubject, known: u32) -> Result<(), StoreFailure> {
-        let Some(basis) = subject.basis() else { return Ok(()) };
+        let Some(feed) = subject.history() else { return Ok(()) };
         if known > 0 {
             // The store may have been opened since.
-            let failed = self.failed.entry(basis).or_default();
+            let failed = self.failed.entry(feed).or_default();
             failed.0 = failed.0.max(known);
         }
-        let later = self.failed.get(&basis).filter(|(count, _)| known < *count);
+        let later = self.failed.get(&feed).filter(|(count, _)| known < *count);
         later.map_or(Ok(()), |(_, why)| Err(why.clone()))
     }
 
-    /// Notes a failed job, so that jobs that were made on top of it are refused. Returns the failure with their number.
+    /// Notes a failed write of a feed's history, so that jobs that were made on top of it are refused. Returns the failure with the
+    /// number of such failures.
     pub fn note_failed(&mut self, subject: JobSubject, mut why: StoreFailure) -> StoreFailure {
-        if let Some(basis) = subject.basis() {
-            let failed = self.failed.entry(basis).or_default();
+        if let Some(feed) = subject.history() {
+            let failed = self.failed.entry(feed).or_default();
             why.failures = failed.0.saturating_add(1);
             *failed = (why.failures, why.clone());
         }

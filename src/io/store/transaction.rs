@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::engine::feeds::subscription::Commit;
-    use crate::engine::store_work::{Basis, JobId, JobSubject, StoreFailure};
+    use crate::engine::store_work::{JobId, JobSubject, StoreFailure};
     use backissue_core::feed::{Entry, FeedDocument};
     use backissue_core::history::EntryKey;
 
@@ -227,8 +227,7 @@ mod tests {
             assert!(is_done || told == Some(("the disk is full".to_owned(), true)));
         }
         // The engine knows of failures from before the store was opened.
-        let failures =
-            |store: &Store| store.failed.get(&Basis::History(B)).map(|(count, _)| *count);
+        let failures = |store: &Store| store.failed.get(&B).map(|(count, _)| *count);
         assert_eq!(failures(&store), Some(2));
     }
 
