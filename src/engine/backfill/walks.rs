@@ -48,6 +48,10 @@ pub fn checked(
     let Some(subscription) = engine.feeds.get_mut(&feed) else { return };
     Arc::make_mut(&mut subscription.history).adapt(way.as_ref());
     Arc::make_mut(&mut subscription.history).apply_check(mode, now);
+    if subscription.history == subscription.stored_history {
+        // One copy in memory is enough.
+        subscription.history = Arc::clone(&subscription.stored_history);
+    }
     let has_work = subscription.history.has_work() || archive.is_some();
     let begun = Begun { action: None, archive, asks: with_archives };
     if has_work {
