@@ -30,7 +30,7 @@ use product::Module;
 const LINES_MAX: usize = 800;
 /// Maximum number of product lines of both crates together, as [`Module::lines`] counts them. Only an issue that states by how much
 /// raises it; what makes the program smaller lowers it.
-const PRODUCT_LINES_MAX: usize = 102_143;
+const PRODUCT_LINES_MAX: usize = 102_145;
 /// Files that use each other in a circle, at most: three whose subjects belong together.
 const CIRCLE_FILES_MAX: usize = 3;
 /// Product lines of such a circle, at most, so that joining files is no way out of a larger one.

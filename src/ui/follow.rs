@@ -326,6 +326,9 @@ pub fn wait_for_import(app: &mut App, open: BTreeSet<FeedKey>, said: &str) {
 /// Stops waiting for poll results of unsubscribed feeds. If a request has no other pending polls, its results are not reported.
 pub fn forget_unsubscribed(app: &mut App) {
     let feeds = &app.engine.feeds;
+    let is_known = |key: &EntryKey| feeds.contains_key(&key.feed);
+    app.ui.marked.entries.retain(is_known);
+    app.ui.list.keep.retain(is_known);
     app.ui.asked_polls.retain_mut(|asked| {
         asked.open.retain(|feed| feeds.contains_key(feed));
         !asked.open.is_empty()

@@ -506,18 +506,12 @@ impl UndoStack {
         }
     }
 
-    /// Adds parts that became known later to the step of a change.
+    /// Adds parts that became known later to the combined step of a change.
     pub fn extend(&mut self, change: Option<ChangeId>, parts: Vec<Step>) {
         let known = self.steps.iter_mut().find(|known| Some(known.id) == change);
-        let Some(known) = known.filter(|_| !parts.is_empty()) else { return };
-        if let Step::Together(steps) = &mut known.step {
+        if let Some(KnownStep { id, at, step: Step::Together(steps), .. }) = known {
             steps.extend(parts);
-        } else {
-            let first = std::mem::replace(&mut known.step, Step::Together(Vec::new()));
-            known.step = Step::Together(std::iter::once(first).chain(parts).collect());
-        }
-        if known.at.is_some() {
-            self.renewed.push(known.id);
+            self.renewed.extend(at.map(|_| *id));
         }
     }
 

@@ -233,12 +233,12 @@ pub fn rename(engine: &mut Engine, from: &str, to: &str) {
     }
     let (old, zone) = (from.to_lowercase(), engine.zone);
     let in_query = |query: &str| with_renamed_tags(query, zone, |tag| renamed(tag, &old, to));
-    for filter in &mut filters {
-        filter.query = in_query(&filter.query).unwrap_or_else(|| std::mem::take(&mut filter.query));
-    }
     let mut searches = engine.saved_searches.clone();
-    for search in &mut searches {
-        search.text = in_query(&search.text).unwrap_or_else(|| std::mem::take(&mut search.text));
+    let queries = filters.iter_mut().map(|filter| &mut filter.query);
+    for query in queries.chain(searches.iter_mut().map(|search| &mut search.text)) {
+        if let Some(renamed) = in_query(query) {
+            *query = renamed;
+        }
     }
     let text = format!("'{from}' is now '{to}' for {}", counted_words(tags.len(), "feed", "feeds"));
     if searches == engine.saved_searches {

@@ -30,6 +30,7 @@ use crate::engine::state::Engine;
 use backissue_core::feed::OTHER_JSON;
 use backissue_core::feed::address::without_logins;
 use backissue_core::feed::known_sites::feed_address_of;
+use backissue_core::feed::text::{NAME_MAX, one_line};
 use backissue_core::history::FeedKey;
 
 /// Maximum number of requests from a typed address to its feed.
@@ -316,7 +317,8 @@ fn restored(
     import::add_to(engine, feed, wanted);
     if let (Some(before), Some(subscription)) = (before, engine.feeds.get_mut(&feed)) {
         let record = &mut subscription.record;
-        record.own_title = wanted.title.clone().or(record.own_title.take());
+        let title = wanted.title.as_deref().map(|title| one_line(title, NAME_MAX));
+        record.own_title = title.or(record.own_title.take());
         if wanted.feed_settings != FeedSettings::default() {
             record.feed_settings = wanted.feed_settings.clone();
         }

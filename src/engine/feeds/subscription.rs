@@ -40,7 +40,7 @@ pub struct Subscription {
     pub history: Arc<HistoryRecord>,
     /// The history that the store has. If a write of the history fails, it is the history again.
     pub stored_history: Arc<HistoryRecord>,
-    /// Number of writes of the history that failed since the program started.
+    /// Number of failed writes of the history that the store reported.
     pub failures: u32,
     /// Counters of the feed's entries.
     pub counters: Counters,

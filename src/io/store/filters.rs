@@ -197,7 +197,8 @@ impl Store {
     }
 
     fn hits_in(&self, filter: u32, feed: FeedKey) -> Vec<EntryKey> {
-        self.filters.hits_of(filter).filter(|key| key.feed == feed).collect()
+        let seqs = self.filters.hits.get(&(filter, feed)).into_iter().flatten();
+        seqs.map(|&seq| EntryKey { feed, seq }).collect()
     }
 
     /// Removes the matches of a removed feed from memory.

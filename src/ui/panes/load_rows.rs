@@ -91,6 +91,7 @@ pub fn refresh_list(cx: &mut Cx<'_>) {
     let around = around.filter(|_| cx.app.ui.list.selected > 0 || cx.app.ui.focus != Pane::Feeds);
     // A filter may hide the entry that the user reads. It keeps its row, because keys act on the selected row.
     let read = around.and_then(RowKey::entry).filter(|key| cx.app.ui.read_entry() == Some(*key));
+    let read = read.filter(|key| cx.app.engine.feeds.contains_key(&key.feed));
     cx.app.ui.list.keep.extend(read);
     let query = build_query(cx.app, cx.now);
     let list = &mut cx.app.ui.list;

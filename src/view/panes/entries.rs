@@ -212,12 +212,13 @@ fn nothing(app: &App, now: DateTime<Utc>) -> String {
         );
     }
     let has_none = || app.engine.feeds.values().all(|feed| feed.counters.total == 0);
-    let row = app.ui.feeds.selected_row();
-    let of_row = row.and_then(|row| {
-        row.feed().map(|feed| vec![feed]).or(row.tagged_feeds().map(<[_]>::to_vec))
-    });
-    let of_row = of_row.into_iter().flatten().filter_map(|key| app.engine.feeds.get(&key));
-    let holds_hidden = of_row.map(|feed| feed.counters.total).any(|total| total > 0);
+    let of_row = match app.ui.feeds.selected_row() {
+        Some(FeedsRow::Tag(_, feeds)) => feeds,
+        Some(FeedsRow::Feed(feed, _)) => std::slice::from_ref(feed),
+        _ => &[],
+    };
+    let mut of_row = of_row.iter().filter_map(|key| app.engine.feeds.get(key));
+    let holds_hidden = of_row.any(|feed| feed.counters.total > 0);
     let is_put_away = |feed: &Subscription| feed.history.gaps.values().any(|gap| !gap.is_shown());
     app.ui.words(match (app.ui.feeds.selected_row(), app.ui.show) {
         (None | Some(FeedsRow::AllUnread), _) if has_none() => "No entries yet.",
